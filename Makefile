@@ -1,0 +1,70 @@
+# Each target sets up what it needs by itself: on a fresh machine `make tour` is the only command to type.
+
+# The first Python from 3.11 on that runs; another one by `make PYTHON=/path/to/python3.13 …`.
+# Each candidate is run, not only found: a version manager's shims are on PATH even where no version is chosen.
+MODERN := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+ifeq ($(origin PYTHON), undefined)
+PYTHON := $(shell for p in python3 python python3.13 python3.12 python3.11; do \
+	$$p -c '$(MODERN)' >/dev/null 2>&1 && { command -v $$p; break; }; done)
+endif
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt lint check test test-spark tour record agree bench clean
+
+help: ## list the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
+
+setup: $(STAMP) ## make .venv with everything in it, at the versions of requirements.lock
+
+# --upgrade-strategy stays pip's default: the constraints hold every version, so an old environment moves to them.
+$(STAMP): pyproject.toml requirements.lock
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or later with venv was found; say which: make PYTHON=…" >&2; exit 2; }
+	@$(PYTHON) -c '$(MODERN)' || { echo "$(PYTHON) is not a Python 3.11 or later with venv" >&2; exit 2; }
+	@echo "setting up $(VENV) with $(PYTHON) (one to three minutes, once)"
+	@test -x $(RUN) || $(PYTHON) -m venv --clear $(VENV)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[all,examples,dev]'
+	@touch $@
+
+fmt: setup ## format the code and mend what ruff can mend
+	$(RUN) -m ruff check --fix-only --quiet .
+	$(RUN) -m ruff format .
+
+lint: setup ## ruff and mypy
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+check: setup ## format, ruff, mypy strict, import rules: the quick half of the gate
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest -q tests/architecture
+
+test: setup ## every test; starts what it needs by itself
+	$(RUN) -m pytest
+
+test-spark: setup ## only the tests that need a JVM
+	$(RUN) -m pytest -m spark
+
+tour: setup ## the main job on real data, from definition to diagnosis; writes docs/tour.md
+	$(RUN) -m featurekit.examples.tour
+
+record: setup ## ask Spark for the expected values of tests/semantics/
+	$(RUN) -m tests.semantics.record
+
+agree: setup ## materialize and point_in_time give the same bits, each grid day of November 2013
+	$(RUN) -m benchmarks.agree
+
+bench: setup ## lookup, materialize and import, beside raw Redis in the same run
+	$(RUN) -m benchmarks.bench
+
+STOP := import pathlib, featurekit.online.embedded as server; server.stop(pathlib.Path(".featurekit"))
+
+# The embedded server goes first: a server whose folder was deleted under it can't save any more.
+clean: ## remove .venv, the local state (.featurekit, its data too) and the caches
+	@if [ -x $(RUN) ]; then $(RUN) -c '$(STOP)' || true; fi
+	rm -rf $(VENV) .featurekit build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis spark-warehouse metastore_db
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
