@@ -1,0 +1,139 @@
+"""Instants: microseconds since the Unix epoch in UTC, as plain ints; and where they come from.
+
+No other module reads the machine's clock or zone.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from featurekit.errors import InputError, TimeError
+
+Instant = int
+Clock = Callable[[], Instant]
+
+SECOND: Final = 1_000_000
+MINUTE: Final = 60 * SECOND
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH: Final = datetime(1970, 1, 1)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_UNITS: Final = {"us": 1, "ms": 1000, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
+_DURATION: Final = re.compile(r"(\d+)(us|ms|s|m|h|d|w)")
+
+
+def system_clock() -> Instant:
+    """Return the machine's time as an instant."""
+    return time.time_ns() // 1000
+
+
+def fixed_clock(instant: Instant) -> Clock:
+    """Return a clock that stands still, for `--now` and tests."""
+    return lambda: instant
+
+
+def parse_duration(text: str) -> int:
+    """Return a duration such as `7d`, `90m` or `1d12h` in microseconds; InputError for anything else.
+
+    >>> parse_duration("1d") == DAY, parse_duration("1h30m") == 90 * MINUTE
+    (True, True)
+    """
+    if not re.fullmatch(rf"(?:{_DURATION.pattern})+", text):
+        raise InputError(
+            f"{text!r} is not a duration",
+            why="a duration is whole numbers with units",
+            try_="for example 30m, 1h30m, 7d (units: us ms s m h d w)",
+        )
+    return sum(int(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
+
+
+def format_duration(micros: int) -> str:
+    """Return the shortest text that `parse_duration` reads back, such as `1d12h`; `0s` for zero."""
+    parts = []
+    for unit in ("d", "h", "m", "s", "ms", "us"):
+        count, micros = divmod(micros, _UNITS[unit])
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"
+
+
+def parse_instant(text: str) -> Instant:
+    """Return an ISO 8601 time with a zone (`2013-11-15T02:00Z`) as an instant; a bare date is 00:00 UTC of it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise TimeError(f"{text!r} is not a time", try_="ISO 8601 with a zone, such as 2013-11-15T02:00Z") from None
+    if moment.tzinfo is None:
+        if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+            return from_datetime(moment.replace(tzinfo=UTC))
+        raise TimeError(
+            f"{text!r} has no zone", why="a time without a zone is a different instant everywhere", try_=f"{text}Z"
+        )
+    return from_datetime(moment)
+
+
+def from_datetime(moment: datetime) -> Instant:
+    """Return an aware datetime as an instant; TimeError for a naive one."""
+    if moment.tzinfo is None:
+        raise TimeError(
+            f"{moment.isoformat()} has no zone",
+            why="a naive datetime is a different instant on every machine",
+            try_="pass a datetime with tzinfo, such as datetime.now(UTC)",
+        )
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def to_datetime(instant: Instant) -> datetime:
+    """Return an instant as a UTC datetime; OverflowError outside the years 1 to 9999."""
+    return _EPOCH + timedelta(microseconds=instant)
+
+
+def to_date(days: int) -> date:
+    return date(1970, 1, 1) + timedelta(days=days)
+
+
+def from_date(day: date) -> int:
+    return (day - date(1970, 1, 1)).days
+
+
+def format_instant(instant: Instant) -> str:
+    """Return an instant as ISO text in UTC with as few digits as it needs: `2013-11-15T02:00Z`."""
+    moment = to_datetime(instant)
+    if moment.microsecond:
+        return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if moment.second else "%Y-%m-%dT%H:%MZ")
+
+
+@lru_cache(maxsize=256)
+def zone(name: str) -> ZoneInfo:
+    """Return the zone by its IANA name, from the pinned tzdata package."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InputError(f"{name!r} is not a time zone", try_="an IANA name such as America/New_York or UTC") from None
+
+
+def local_to_instant(local: int, zone_name: str) -> Instant:
+    """Return the instant of a clock reading (microseconds since 1970-01-01T00:00 of that clock) in a zone.
+
+    A reading that occurs twice is the later instant, one that does not exist moves forward by the gap (DESIGN T1).
+    Both are the larger of the two candidates that `fold` gives.
+    """
+    naive = _NAIVE_EPOCH + timedelta(microseconds=local)
+    info = zone(zone_name)
+    return max(from_datetime(naive.replace(tzinfo=info, fold=fold)) for fold in (0, 1))
+
+
+def instant_to_local(instant: Instant, zone_name: str) -> int:
+    """Return what a clock in the zone reads at the instant, in microseconds since 1970-01-01T00:00 of that clock."""
+    offset = to_datetime(instant).astimezone(zone(zone_name)).utcoffset()
+    if offset is None:  # ZoneInfo always knows
+        raise TimeError(f"{zone_name} has no offset at {format_instant(instant)}")
+    return instant + offset // _MICROSECOND

@@ -1,0 +1,215 @@
+"""The logical types: Spark's, by Spark's names, without Spark.
+
+How a value of each type is held in Python, everywhere inside featurekit:
+
+    boolean                     bool
+    tinyint smallint int bigint int, within the type's range
+    float                       float that is exactly a float32
+    double                      float
+    decimal(p,s)                decimal.Decimal with exactly s fraction digits
+    string                      str
+    binary                      bytes
+    date                        int, days since 1970-01-01
+    timestamp                   int, microseconds since 1970-01-01T00:00Z
+    timestamp_ntz               int, microseconds since 1970-01-01T00:00 of a clock without zone
+    void                        None
+
+NULL is None. At the SDK's edge `clock` turns dates and timestamps into `datetime` values.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from featurekit.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A logical type; `name` is Spark's spelling of it."""
+
+    @property
+    def name(self) -> str:
+        return _SPARK_NAMES[type(self)]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Null(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Int8(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Int16(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Int32(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Int64(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Float32(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Float64(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal(DataType):
+    """An exact number of `precision` digits (1 to 38), `scale` of them after the point (0 to precision)."""
+
+    precision: int
+    scale: int
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.precision <= 38 and 0 <= self.scale <= self.precision):
+            raise InputError(
+                f"decimal({self.precision},{self.scale}) is not a type",
+                why="the precision is 1 to 38 and the scale 0 to the precision",
+            )
+
+    @property
+    def name(self) -> str:
+        return f"decimal({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class String(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Date(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp(DataType):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampNtz(DataType):
+    pass
+
+
+_SPARK_NAMES: Final[dict[type[DataType], str]] = {
+    Null: "void",
+    Boolean: "boolean",
+    Int8: "tinyint",
+    Int16: "smallint",
+    Int32: "int",
+    Int64: "bigint",
+    Float32: "float",
+    Float64: "double",
+    Decimal: "decimal",
+    String: "string",
+    Binary: "binary",
+    Date: "date",
+    Timestamp: "timestamp",
+    TimestampNtz: "timestamp_ntz",
+}
+
+# The spellings accepted in definitions: Spark's, and the sized names that people write.
+_BY_NAME: Final[dict[str, DataType]] = {
+    **{name: kind() for kind, name in _SPARK_NAMES.items() if kind not in (Decimal, Null)},
+    "bool": Boolean(),
+    "int8": Int8(),
+    "int16": Int16(),
+    "int32": Int32(),
+    "integer": Int32(),
+    "int64": Int64(),
+    "long": Int64(),
+    "float32": Float32(),
+    "float64": Float64(),
+}
+TYPE_NAMES: Final[tuple[str, ...]] = (*sorted(_BY_NAME), "decimal(p,s)")
+
+INTEGERS: Final[tuple[DataType, ...]] = (Int8(), Int16(), Int32(), Int64())
+INTEGER_BITS: Final[dict[DataType, int]] = {Int8(): 8, Int16(): 16, Int32(): 32, Int64(): 64}
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)")
+
+
+def parse_type(text: str) -> DataType:
+    """Return the type that `text` names, in Spark's spelling or a sized one; InputError where it names none.
+
+    >>> parse_type("int64").name, parse_type("decimal(10, 2)").name
+    ('bigint', 'decimal(10,2)')
+    """
+    name = text.strip().lower()
+    if found := _BY_NAME.get(name):
+        return found
+    if match := _DECIMAL.fullmatch(name):
+        return Decimal(int(match[1]), int(match[2] or 0))
+    raise InputError(f"{text!r} is not a type", try_=f"one of {', '.join(TYPE_NAMES)}")
+
+
+def is_integer(kind: DataType) -> bool:
+    return kind in INTEGER_BITS
+
+
+def is_float(kind: DataType) -> bool:
+    return isinstance(kind, Float32 | Float64)
+
+
+def is_numeric(kind: DataType) -> bool:
+    return is_integer(kind) or is_float(kind) or isinstance(kind, Decimal)
+
+
+def integer_range(kind: DataType) -> tuple[int, int]:
+    """Return the smallest and the largest value of an integer type."""
+    bits = INTEGER_BITS[kind]
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Named, typed columns in order."""
+
+    fields: tuple[Field, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.fields)
+
+    def get(self, name: str) -> Field | None:
+        return next((field for field in self.fields if field.name == name), None)
+
+    def __contains__(self, name: object) -> bool:
+        return any(field.name == name for field in self.fields)
