@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from featurekit.clock import format_duration, parse_duration
 from featurekit.errors import FeaturekitError
-from featurekit.types import Boolean, DataType, Decimal, is_integer, parse_type
+from featurekit.types import Boolean, DataType, Date, String, Timestamp, is_numeric, parse_type
 
 RESERVED_NAMES = frozenset({"as_of", "event_timestamp", "created_timestamp", "found", "status", "request_id", "request"})
 RESERVED_PREFIX = "__"
@@ -67,4 +67,4 @@ class Definition(BaseModel):
 
 def is_key_type(kind: DataType) -> bool:
     """Return whether a join key may have this type: one whose values have one readable form."""
-    return is_integer(kind) or isinstance(kind, Boolean | Decimal) or kind.name in ("string", "date", "timestamp")
+    return is_numeric(kind) or isinstance(kind, Boolean | String | Date | Timestamp)

@@ -127,16 +127,27 @@ def _source_file(path: Path) -> SourceFile:
 
 def _write(table: pa.Table, path: Path) -> None:
     """Write beside the file and rename: a reader, or a run that dies, never sees half of it."""
+    _make_folder(path.parent)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         # Row groups of about a month of flights, so that a reader of one week skips the rest of the year.
         pq.write_table(table, unfinished, compression="zstd", row_group_size=32_768)
         unfinished.replace(path)
     except OSError as error:
-        raise InputError(f"{path} can't be written", why=str(error), try_="name a folder you may write to") from error
+        raise _not_writable(path, error) from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+
+
+def _not_writable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path} can't be written", why=str(error), try_="name a folder you may write to")
 
 
 def _read(path: Path) -> pa.Table:

@@ -1,0 +1,200 @@
+"""What the compiler makes of definitions: the values that both paths, batch and online, are built from.
+
+A feature is an expression over *slots*. A slot is one aggregate over the rows of one entity: what has to be computed
+from events. What is left of the feature's expression is computed once per entity from the slots' results:
+
+    late_share_7d: count(*) FILTER (WHERE dep_delay > 15) / count(*)     window 7d
+        slots        a0 = count(*) over 7d where dep_delay > 15,  a1 = count(*) over 7d
+        expression   divide(a0, a1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from featurekit.definitions.entity import Entity
+from featurekit.definitions.feature_view import Expectation, FeatureView
+from featurekit.definitions.on_demand import OnDemandFeatureView
+from featurekit.definitions.repository import Repository
+from featurekit.definitions.service import FeatureService
+from featurekit.definitions.source import Source
+from featurekit.expr.nodes import Column, Node, columns
+from featurekit.source_schema import SourceSchema
+from featurekit.types import DataType, Schema
+
+
+class SlotFunction(StrEnum):
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """One aggregate over the visible rows of one entity that pass the view's `where`.
+
+    Rows count when their event timestamp is in [as_of - window, as_of) and `filter` (where given) is true. `argument`
+    is None for count(*). A LATEST slot takes `argument` of the greatest row by (event timestamp, created timestamp,
+    the view's columns), whatever its age; `window` is None there.
+    """
+
+    name: str
+    function: SlotFunction
+    argument: Node | None
+    filter: Node | None
+    window: int | None
+    type: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledFeature:
+    """A feature: `expression` over columns that are named like slots.
+
+    `is_latest` features are the latest row's value: MISSING without a visible row, EXPIRED when it is older than
+    `ttl`, MISSING again beyond twice that. All other features always have a value or NULL. `default` (None: none
+    declared) has the feature's type.
+    """
+
+    name: str
+    type: DataType
+    nullable: bool
+    expression: Node
+    is_latest: bool
+    ttl: int | None
+    default: Any
+    expectation: Expectation | None
+
+    @property
+    def output_nullable(self) -> bool:
+        """Whether a value can be NULL after defaults."""
+        return self.default is None and (self.nullable or self.is_latest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyColumn:
+    """A join key of the view's entity, and the source column that holds it."""
+
+    name: str
+    type: DataType
+    source_column: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """Hex SHA-256 of what decides values (`data`) and of what does not (`metadata`: owner, description)."""
+
+    data: str
+    metadata: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledView:
+    """A feature view with its meaning worked out; `columns` are the source columns that decide values, by name."""
+
+    view: FeatureView
+    entity: Entity
+    source: Source
+    source_schema: SourceSchema
+    keys: tuple[KeyColumn, ...]
+    where: Node | None
+    columns: tuple[Column, ...]
+    slots: tuple[Slot, ...]
+    features: tuple[CompiledFeature, ...]
+    fingerprint: Fingerprint
+
+    @property
+    def name(self) -> str:
+        return self.view.name
+
+    @property
+    def lookback(self) -> int | None:
+        """How far before the as-of a row can still decide something, in microseconds; None where for ever.
+
+        A latest row matters up to twice its ttl (EXPIRED until then). An entity with no row in it has no row online.
+        """
+        reach: list[int | None] = [slot.window for slot in self.slots if slot.function is not SlotFunction.LATEST]
+        reach += [None if f.ttl is None else 2 * f.ttl for f in self.features if f.is_latest]
+        # A sibling may use a LATEST slot without being a latest feature: then the row matters at any age.
+        own = {slot.name for slot in self.slots if slot.function is SlotFunction.LATEST}
+        if any(_uses(f.expression, own) for f in self.features if not f.is_latest):
+            reach.append(None)
+        if any(part is None for part in reach):
+            return None
+        return max(part for part in reach if part is not None)
+
+    def feature(self, name: str) -> CompiledFeature | None:
+        return next((feature for feature in self.features if feature.name == name), None)
+
+
+def _uses(node: Node, names: set[str]) -> bool:
+    return any(column.name in names for column in columns(node))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceView:
+    """A view as one service uses it: under `alias`, its join keys read from the named request keys."""
+
+    alias: str
+    view: CompiledView
+    request_keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnDemandOutput:
+    """An on-demand feature in a service: `expression` over request columns and `alias.feature` columns."""
+
+    view: str
+    name: str
+    type: DataType
+    nullable: bool
+    expression: Node
+    default: Any
+    expectation: Expectation | None
+
+    @property
+    def output_nullable(self) -> bool:
+        return self.default is None and self.nullable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceOutput:
+    """One column of a service's answer, named `view.feature` (or `alias.feature`)."""
+
+    name: str
+    type: DataType
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledService:
+    """A service with everything it reads and computes; `outputs` is the order a model sees.
+
+    `keys` are the request's entity keys, `request` the other values an on-demand feature needs.
+    """
+
+    service: FeatureService
+    views: tuple[ServiceView, ...]
+    on_demand_views: tuple[OnDemandFeatureView, ...]
+    on_demand: tuple[OnDemandOutput, ...]
+    keys: Schema
+    request: Schema
+    outputs: tuple[ServiceOutput, ...]
+    fingerprint: Fingerprint
+
+    @property
+    def name(self) -> str:
+        return self.service.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledRepository:
+    repository: Repository
+    views: dict[str, CompiledView]
+    services: dict[str, CompiledService]
+
