@@ -1,0 +1,1 @@
+"""The specification: tests/ mirrors featurekit/ by path."""
