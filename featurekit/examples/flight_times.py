@@ -57,17 +57,17 @@ def arrived_instants(landed: pa.Table, departed: Micros, zones: Mapping[str, str
     """Return when each of these landed flights arrived.
 
     `arr_time` is a reading of the destination's clock without a date, so the arrival is the first instant after the
-    departure at which that clock reads it. No flight here took a day: the longest, to Honolulu, took 12.3 hours.
+    departure at which that clock reads it. No flight here took a day: the longest, to Honolulu, took 12.3 hours. One
+    was recorded at an hour that clocks skipped that night (B6 35 of 9 March, 02:03): it moves forward, to 03:03 EDT.
     """
-    destinations = np.array(landed["dest"].to_pylist())
+    zone_of = np.array([zones[destination] for destination in landed["dest"].to_pylist()])
     minutes = clock_minutes(ints(landed, "arr_time"))
     arrived = np.zeros(landed.num_rows, dtype=np.int64)
-    for destination in np.unique(destinations):
-        rows = np.flatnonzero(destinations == destination)
-        zone = zones[str(destination)]
-        left = to_readings(departed[rows], zone)
+    for zone in np.unique(zone_of):
+        rows = np.flatnonzero(zone_of == zone)
+        left = to_readings(departed[rows], str(zone))
         same_day = left - left % DAY + minutes[rows] * MINUTE
-        arrived[rows] = to_instants(np.where(same_day > left, same_day, same_day + DAY), zone)
+        arrived[rows] = to_instants(np.where(same_day > left, same_day, same_day + DAY), str(zone))
     return arrived
 
 

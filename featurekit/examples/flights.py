@@ -69,6 +69,7 @@ def write_sources(folder: Path) -> FlightSources:
     made_from = f"{_RECIPE}:{source_digest(data)}".encode()
     missing = [name for name in EVENT_TABLES if not _is_made(folder / f"{name}.parquet", made_from)]
     if missing:
+        _make_folder(folder)
         flights = add_instants(read_nycflights(data))
         for name in missing:
             table = EVENT_TABLES[name](flights).replace_schema_metadata({_MADE_FROM: made_from})
@@ -127,7 +128,6 @@ def _source_file(path: Path) -> SourceFile:
 
 def _write(table: pa.Table, path: Path) -> None:
     """Write beside the file and rename: a reader, or a run that dies, never sees half of it."""
-    _make_folder(path.parent)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         # Row groups of about a month of flights, so that a reader of one week skips the rest of the year.
