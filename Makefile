@@ -33,8 +33,9 @@ fmt: setup ## format the code and mend what ruff can mend
 	$(RUN) -m ruff check --fix-only --quiet .
 	$(RUN) -m ruff format .
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, mypy and the import rules
 	$(RUN) -m ruff check .
+	$(RUN) -m tests.architecture.rules
 	$(RUN) -m mypy
 
 check: setup ## format, ruff, mypy strict, import rules: the quick half of the gate
