@@ -194,7 +194,9 @@ class CompiledService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledRepository:
+    """All of a repo compiled; `view_services` are the views as services of their own, under their names."""
+
     repository: Repository
     views: dict[str, CompiledView]
     services: dict[str, CompiledService]
-
+    view_services: dict[str, CompiledService]

@@ -1,0 +1,250 @@
+"""A view's features -> slots and expressions over them (see `compiled`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from featurekit.compiled import CompiledFeature, Slot, SlotFunction
+from featurekit.defaults import typed_default
+from featurekit.definitions.expectation_rules import check_expectation
+from featurekit.definitions.feature_view import Feature, FeatureView
+from featurekit.definitions.source import Source
+from featurekit.errors import ExpressionError, FeaturekitError, InputError, UnsupportedFunctionError
+from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
+from featurekit.expr.parse import parse_expression
+from featurekit.source_schema import SourceSchema
+from featurekit.types import DataType, Timestamp, TimestampNtz
+
+SIBLING: Final = "$feature"
+"""The qualifier of a column that stands for another feature of the view while its expression is compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowScope:
+    """The columns of a source's rows; naive timestamps are instants where the source declares their zone."""
+
+    columns: dict[str, Column]
+    unsupported: dict[str, str]
+
+    @staticmethod
+    def of(source: Source, schema: SourceSchema) -> RowScope:
+        found = {}
+        for part in schema.schema.fields:
+            kind: DataType = part.type
+            if isinstance(kind, TimestampNtz) and source.timezone is not None:
+                kind = Timestamp()
+            found[part.name] = Column(type=kind, nullable=part.nullable, name=part.name)
+        return RowScope(found, dict(schema.unsupported))
+
+    def resolve(self, qualifier: str | None, name: str) -> Column | None:
+        if qualifier is None and name in self.unsupported:
+            raise UnsupportedFunctionError(
+                f"column {name!r} can't be used", why=self.unsupported[name], try_="convert it in a `sql:` source"
+            )
+        return self.columns.get(name) if qualifier is None else None
+
+    def candidates(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithSiblings:
+    rows: RowScope
+    sibling: Callable[[str], Column | None]
+    names: tuple[str, ...]
+
+    def resolve(self, qualifier: str | None, name: str) -> Column | None:
+        return self.rows.resolve(qualifier, name) or (self.sibling(name) if qualifier is None else None)
+
+    def candidates(self) -> tuple[str, ...]:
+        return (*self.rows.candidates(), *self.names)
+
+
+@dataclass(slots=True)
+class FeatureCompiler:
+    """Compiles the features of one view, each once, siblings first, and collects their slots."""
+
+    view: FeatureView
+    scope: RowScope
+    report: Callable[[tuple[str, ...], FeaturekitError], None]
+    _done: dict[str, CompiledFeature | None] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+    _slots: dict[tuple[object, ...], Slot] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return tuple(self._slots.values())
+
+    def compile(self, name: str) -> CompiledFeature | None:
+        """Return the feature, or None after reporting why it can't be."""
+        if name not in self._done:
+            feature = self.view.feature(name)
+            assert feature is not None
+            self._open.append(name)
+            try:
+                self._done[name] = self._compile(feature)
+            except FeaturekitError as error:
+                self.report(("feature_views", self.view.name, "features", name, "sql"), error)
+                self._done[name] = None
+            finally:
+                self._open.pop()
+        return self._done[name]
+
+    def _compile(self, feature: Feature) -> CompiledFeature | None:
+        names = tuple(other.name for other in self.view.features if other.name != feature.name)
+        scope = _WithSiblings(self.scope, self._sibling, names)
+        node = parse_expression(feature.sql, scope, aggregates_allowed=True)
+        outside = columns(transform(node, _without_aggregates))
+        siblings = [column for column in outside if column.qualifier == SIBLING]
+        is_latest = not aggregates(node) and not siblings
+        self._check_shape(feature, node, siblings, outside)
+        if is_latest:
+            slot = self._slot(SlotFunction.LATEST, node, None, None, node.type, True)
+            expression: Node = Column(type=slot.type, nullable=True, name=slot.name)
+        else:
+            expression = transform(node, lambda part: self._lower(part, feature))
+        default = self._default(feature, node.type)
+        if feature.expect and (why := check_expectation(feature.expect, node.type)):
+            self._report(feature, "expect", InputError(f"`expect` can't be checked: {why}"))
+        return CompiledFeature(
+            name=feature.name,
+            type=node.type,
+            nullable=node.nullable,
+            expression=expression,
+            is_latest=is_latest,
+            ttl=feature.ttl,
+            default=default,
+            expectation=feature.expect,
+        )
+
+    def _sibling(self, name: str) -> Column | None:
+        feature = self.view.feature(name)
+        if feature is None:
+            return None
+        if name in self._open:
+            path = " -> ".join([*self._open[self._open.index(name) :], name])
+            raise InputError(
+                f"features refer to each other in a circle: {path}"
+                if name != self._open[-1]
+                else f"feature {name!r} refers to itself, and its source has no column {name!r}",
+                try_="write out one of them from source columns",
+            )
+        compiled = self.compile(name)
+        if compiled is None:
+            raise ExpressionError(
+                f"it uses feature {name!r}, which has a mistake of its own", try_=f"correct {name!r} first"
+            )
+        if compiled.is_latest and compiled.ttl is not None:
+            raise UnsupportedFunctionError(
+                f"feature {name!r} has a ttl and can't be used by a sibling",
+                why="whether it is expired is known only when the row is read",
+                try_="combine the two in an on-demand feature view",
+            )
+        return Column(
+            type=compiled.type, nullable=compiled.nullable or compiled.is_latest, name=name, qualifier=SIBLING
+        )
+
+    def _check_shape(self, feature: Feature, node: Node, siblings: list[Column], outside: tuple[Column, ...]) -> None:
+        has_aggregates = bool(aggregates(node))
+        bare = [column.name for column in outside if column.qualifier != SIBLING]
+        if (has_aggregates or siblings) and bare:
+            beside = "an aggregate" if has_aggregates else "another feature"
+            raise ExpressionError(
+                f"column {bare[0]!r} stands bare beside {beside}",
+                why="it has a value per row, the other one a value per entity",
+                try_=f"aggregate it, such as max({bare[0]}), or make it a feature of its own and name that here",
+                offset=_offset_of(feature.sql, bare[0]),
+            )
+        if has_aggregates and feature.window is None:
+            self._report(
+                feature,
+                "sql",
+                InputError(
+                    f"feature {feature.name!r} aggregates rows but declares no window",
+                    why="an aggregate is over the events of a stretch of time",
+                    try_="add `window: 7d` (or another length)",
+                ),
+            )
+        if not has_aggregates and feature.window is not None:
+            self._report(
+                feature,
+                "window",
+                InputError(
+                    f"feature {feature.name!r} declares a window but aggregates no rows",
+                    why="without an aggregate it is the latest row's value, or made of other features",
+                    try_="remove `window:` (an age limit is `ttl:`), or aggregate",
+                ),
+            )
+        if feature.ttl is not None and (has_aggregates or siblings):
+            self._report(
+                feature,
+                "ttl",
+                InputError(
+                    f"feature {feature.name!r} declares a ttl but is not a latest row's value",
+                    why="an aggregate's age is its window",
+                    try_="remove `ttl:`",
+                ),
+            )
+
+    def _lower(self, part: Node, feature: Feature) -> Node:
+        match part:
+            case Aggregate():
+                # Without a window the mistake is reported already; any number keeps the rest going.
+                window = feature.window or 0
+                argument = part.args[0] if part.args else None
+                function = SlotFunction(part.function)
+                slot = self._slot(function, argument, part.filter, window, part.type, part.nullable)
+                return Column(type=slot.type, nullable=slot.nullable, name=slot.name)
+            case Column(qualifier=qualifier) if qualifier == SIBLING:
+                sibling = self._done[part.name]
+                assert sibling is not None
+                return sibling.expression
+            case _:
+                return part
+
+    def _slot(
+        self,
+        function: SlotFunction,
+        argument: Node | None,
+        condition: Node | None,
+        window: int | None,
+        kind: DataType,
+        nullable: bool,
+    ) -> Slot:
+        key = (function, argument, condition, window)
+        if key not in self._slots:
+            self._slots[key] = Slot(
+                name=f"a{len(self._slots)}",
+                function=function,
+                argument=argument,
+                filter=condition,
+                window=window,
+                type=kind,
+                nullable=nullable,
+            )
+        return self._slots[key]
+
+    def _default(self, feature: Feature, kind: DataType) -> object:
+        if feature.default is None:
+            return None
+        try:
+            return typed_default(feature.default, kind)
+        except FeaturekitError as error:
+            self._report(feature, "default", error)
+            return None
+
+    def _report(self, feature: Feature, part: str, error: FeaturekitError) -> None:
+        self.report(("feature_views", self.view.name, "features", feature.name, part), error)
+
+
+def _without_aggregates(node: Node) -> Node:
+    if not isinstance(node, Aggregate):
+        return node
+    return Aggregate(type=node.type, nullable=node.nullable, function=node.function, args=())
+
+
+def _offset_of(sql: str, name: str) -> int | None:
+    at = sql.find(name)
+    return at if at >= 0 else None

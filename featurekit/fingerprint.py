@@ -1,0 +1,129 @@
+"""Fingerprints: hashes of what decides values, and of what does not (DESIGN V5)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from featurekit.compiled import CompiledFeature, Fingerprint, KeyColumn, ServiceOutput, ServiceView, Slot
+from featurekit.definitions.entity import Entity
+from featurekit.definitions.feature_view import FeatureView
+from featurekit.definitions.on_demand import OnDemandFeatureView
+from featurekit.definitions.service import FeatureService
+from featurekit.definitions.source import Source
+from featurekit.expr.functions import CATALOGUE_VERSION
+from featurekit.expr.nodes import Column, Literal, Node
+from featurekit.expr.serialize import to_json
+from featurekit.types import DataType, Schema
+
+
+def view_fingerprint(
+    *,
+    view: FeatureView,
+    entity: Entity,
+    source: Source,
+    keys: tuple[KeyColumn, ...],
+    where: Node | None,
+    columns: tuple[Column, ...],
+    slots: tuple[Slot, ...],
+    features: tuple[CompiledFeature, ...],
+) -> Fingerprint:
+    """Return the fingerprint of a compiled view.
+
+    The data half covers the typed IR, the catalogue version, the source's columns, times and SQL (not its path), the
+    entity, windows, grid, delay, lateness, zones, event id, ttl and defaults. The metadata half covers owners,
+    descriptions and expectations: they decide whether a refresh is published, never a value in it.
+    """
+    data = {
+        "catalogue": CATALOGUE_VERSION,
+        "view": view.name,
+        "entity": [(key.name, key.type.name) for key in keys],
+        "key_columns": [key.source_column for key in keys],
+        "source": {
+            "columns": [(column.name, column.type.name) for column in columns],
+            "event_timestamp": source.event_timestamp,
+            "created_timestamp": source.created_timestamp,
+            "event_id": source.event_id,
+            "timezone": source.timezone,
+            "known_from": source.known_from,
+            "assumed_lag": source.assumed_lag,
+            "null_tokens": source.null_tokens,
+            "sql": source.sql,
+        },
+        "grid": [
+            view.refresh.every,
+            view.refresh.timezone,
+            view.refresh.anchor.isoformat() if view.refresh.anchor else None,
+            view.availability_delay,
+            view.allowed_lateness,
+        ],
+        "where": where and to_json(where),
+        "slots": [
+            {
+                "function": slot.function.value,
+                "argument": slot.argument and to_json(slot.argument),
+                "filter": slot.filter and to_json(slot.filter),
+                "window": slot.window,
+            }
+            for slot in slots
+        ],
+        "features": [
+            {
+                "name": feature.name,
+                "expression": to_json(feature.expression),
+                "latest": feature.is_latest,
+                "ttl": feature.ttl,
+                "default": _value(feature.default, feature.type),
+            }
+            for feature in features
+        ],
+    }
+    metadata = {
+        "view": [view.owner, view.description],
+        "entity": [entity.owner, entity.description],
+        "source": [source.owner, source.description],
+        "features": [
+            (feature.name, feature.owner, feature.description, feature.expect and feature.expect.model_dump_json())
+            for feature in view.features
+        ],
+    }
+    return Fingerprint(data=_hash(data), metadata=_hash(metadata))
+
+
+def service_fingerprint(
+    *,
+    service: FeatureService,
+    views: tuple[ServiceView, ...],
+    on_demand_views: tuple[OnDemandFeatureView, ...],
+    on_demand: tuple[tuple[str, Node, Any], ...],
+    request: Schema,
+    outputs: tuple[ServiceOutput, ...],
+) -> Fingerprint:
+    """Return the fingerprint of a compiled service: its views', its on-demand expressions, its outputs in order."""
+    data = {
+        "catalogue": CATALOGUE_VERSION,
+        "service": service.name,
+        "views": [(part.alias, part.view.fingerprint.data, part.request_keys) for part in views],
+        "on_demand": [(name, to_json(node), _value(default, node.type)) for name, node, default in on_demand],
+        "request": [(field.name, field.type.name) for field in request.fields],
+        "outputs": [(output.name, output.type.name) for output in outputs],
+    }
+    metadata = {
+        "service": [service.owner, service.description],
+        "views": [part.view.fingerprint.metadata for part in views],
+        "on_demand": [
+            (view.name, view.owner, view.description, [(f.name, f.owner, f.description) for f in view.features])
+            for view in on_demand_views
+        ],
+    }
+    return Fingerprint(data=_hash(data), metadata=_hash(metadata))
+
+
+def _value(value: Any, kind: DataType) -> Any:
+    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
+
+
+def _hash(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
