@@ -1,0 +1,199 @@
+"""Settings: one `featurekit.toml`, overridden by environment variables, overridden by flags. Read once, at the edge.
+
+    project = "flights"              # prefixes every key in the online store
+    environment = "dev"
+    definitions = "feature_defs"     # paths are relative to this file
+    state = ".featurekit"            # the embedded server, the registry file, models
+
+    [redis]
+    url = "redis://localhost:6379"   # left out: the embedded server
+    timeout_ms = 1000
+    retention = "30d"                # how long after its write a refresh can be served
+
+    [registry]
+    url = "postgresql://host/db"     # left out: an SQLite file under `state`
+
+    [spark]
+    master = "local[*]"
+    driver_memory = "4g"
+    [spark.conf]
+    "spark.sql.shuffle.partitions" = "8"
+
+Each key has an environment variable: FEATUREKIT_PROJECT, FEATUREKIT_ENVIRONMENT, FEATUREKIT_REDIS_URL,
+FEATUREKIT_REGISTRY_URL, FEATUREKIT_SPARK_MASTER and so on; FEATUREKIT_NOW sets the clock. A secret may be given as the
+name of a file that holds it: FEATUREKIT_REDIS_URL_FILE, FEATUREKIT_REGISTRY_URL_FILE.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from featurekit.clock import DAY, Clock, Instant, fixed_clock, parse_duration, parse_instant, system_clock
+from featurekit.errors import FeaturekitError, SettingsError
+
+FILE_NAME: Final = "featurekit.toml"
+_KEYS: Final[dict[tuple[str, ...], str]] = {
+    ("project",): "project",
+    ("environment",): "environment",
+    ("definitions",): "definitions",
+    ("state",): "state",
+    ("now",): "now",
+    ("redis", "url"): "redis_url",
+    ("redis", "timeout_ms"): "redis_timeout_ms",
+    ("redis", "retention"): "retention",
+    ("registry", "url"): "registry_url",
+    ("spark", "master"): "spark_master",
+    ("spark", "driver_memory"): "spark_driver_memory",
+}
+_SECRETS: Final = ("redis_url", "registry_url")
+_SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that is a choice of the place, not of a definition. `redis_url` None: the embedded server."""
+
+    root: Path
+    project: str = "default"
+    environment: str = "dev"
+    definitions: Path = Path("feature_defs")
+    state: Path = Path(".featurekit")
+    now: Instant | None = None
+    redis_url: str | None = field(default=None, repr=False)  # may hold a password
+    redis_timeout_ms: int = 1000
+    retention: int = 30 * DAY
+    registry_url: str | None = field(default=None, repr=False)
+    spark_master: str = "local[*]"
+    spark_driver_memory: str = "4g"
+    spark_conf: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def clock(self) -> Clock:
+        return system_clock if self.now is None else fixed_clock(self.now)
+
+    @property
+    def registry(self) -> str:
+        """Return the registry's URL: the one given, or an SQLite file under the state folder."""
+        return self.registry_url or f"sqlite:///{self.state / 'registry.db'}"
+
+    @property
+    def models(self) -> Path:
+        return self.state / "models"
+
+
+def read_settings(
+    *,
+    start: Path,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+    file: Path | None = None,
+) -> Settings:
+    """Return the settings for a folder: `file`, or the nearest featurekit.toml from `start` upwards, or defaults.
+
+    Environment variables override the file, and `flags` (those not None) override both. Raises SettingsError for a
+    file that isn't there, an unknown key, a value of the wrong type.
+    """
+    found = _checked_file(file) if file else _nearest(start)
+    root = found.parent if found else start
+    values, conf = _from_file(found) if found else ({}, ())
+    values |= _from_environment(environ)
+    values |= {key: value for key, value in (flags or {}).items() if value is not None}
+    settings = Settings(root=root.resolve(), spark_conf=conf)
+    for key, value in values.items():
+        settings = replace(settings, **{key: _typed(key, value)})
+    return replace(
+        settings,
+        definitions=settings.root / settings.definitions,
+        state=settings.root / settings.state,
+    )
+
+
+def _nearest(start: Path) -> Path | None:
+    folders = (start.resolve(), *start.resolve().parents)
+    return next((folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()), None)
+
+
+def _checked_file(file: Path) -> Path:
+    if not file.is_file():
+        raise SettingsError(f"there is no settings file {str(file)!r}", try_="`featurekit init` writes one")
+    return file
+
+
+def _from_file(file: Path) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("the settings file is not TOML", where=str(file), why=str(error)) from error
+    values: dict[str, Any] = {}
+    conf: dict[str, Any] = content.get("spark", {}).pop("conf", {}) if isinstance(content.get("spark"), dict) else {}
+    for path, value in _leaves(content, ()):
+        if path not in _KEYS:
+            known = [".".join(key) for key in _KEYS]
+            close = difflib.get_close_matches(".".join(path), known, n=1)
+            raise SettingsError(
+                f"unknown setting {'.'.join(path)!r}",
+                where=str(file),
+                try_=f"{close[0]!r}" if close else f"one of {', '.join(known)}",
+            )
+        values[_KEYS[path]] = value
+    return values, tuple((key, _conf_text(value)) for key, value in conf.items())
+
+
+def _conf_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)  # Spark reads true, not True
+
+
+def _leaves(content: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in content.items():
+        found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for path, key in _KEYS.items():
+        name = "FEATUREKIT_" + "_".join(path).upper()
+        if name in environ:
+            values[key] = environ[name]
+        elif key in _SECRETS and f"{name}_FILE" in environ:
+            secret = Path(environ[f"{name}_FILE"])
+            try:
+                values[key] = secret.read_text(encoding="utf-8").strip()
+            except OSError as error:
+                raise SettingsError(f"{name}_FILE can't be read", where=str(secret), why=str(error)) from error
+    return values
+
+
+def _typed(key: str, value: Any) -> Any:
+    """Return a setting as its type; text is how environment variables and flags come."""
+    try:
+        match key:
+            case "redis_timeout_ms":
+                number = int(value)
+                if isinstance(value, bool) or number <= 0:
+                    raise ValueError(value)
+                return number
+            case "retention":
+                return parse_duration(value)
+            case "now":
+                return value if isinstance(value, int) else parse_instant(value)
+            case "definitions" | "state":
+                return Path(value)
+            case "project" | "environment" if not _SAFE_NAME.fullmatch(value):
+                raise SettingsError(
+                    f"{key} {value!r} is not a name", why="it is part of every key", try_="letters, digits, _ . and -"
+                )
+            case _ if isinstance(value, str):
+                return value or None if key in _SECRETS else value
+    except FeaturekitError as error:
+        raise SettingsError(f"setting {key!r}: {error.what}", why=error.why, try_=error.try_) from error
+    except (TypeError, ValueError, AttributeError):
+        pass
+    raise SettingsError(f"setting {key!r} can't be {value!r}", try_="see the settings page of the documentation")

@@ -1,0 +1,88 @@
+"""Settings: what overrides what, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from featurekit.clock import DAY, parse_instant
+from featurekit.config import Settings, read_settings
+from featurekit.errors import SettingsError
+
+
+def _read(tmp_path: Path, text: str = "", environ: dict[str, str] | None = None, **flags: Any) -> Settings:
+    (tmp_path / "featurekit.toml").write_text(text)
+    return read_settings(start=tmp_path, environ=environ or {}, flags=flags)
+
+
+def test_defaults_need_no_file(tmp_path: Path) -> None:
+    settings = read_settings(start=tmp_path, environ={})
+    assert settings.redis_url is None
+    assert settings.registry == f"sqlite:///{tmp_path}/.featurekit/registry.db"
+
+
+def test_a_flag_overrides_the_environment_and_that_the_file(tmp_path: Path) -> None:
+    text = 'project = "file"\nenvironment = "file"\n[redis]\ntimeout_ms = 5\n'
+    environ = {"FEATUREKIT_ENVIRONMENT": "variable", "FEATUREKIT_PROJECT": "variable"}
+    settings = _read(tmp_path, text, environ, project="flag", environment=None)
+    assert (settings.project, settings.environment, settings.redis_timeout_ms) == ("flag", "variable", 5)
+
+
+def test_paths_are_relative_to_the_file_that_is_found_upwards(tmp_path: Path) -> None:
+    (tmp_path / "featurekit.toml").write_text('definitions = "defs"\n')
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    settings = read_settings(start=below, environ={})
+    assert settings.definitions == tmp_path / "defs"
+    assert settings.state == tmp_path / ".featurekit"
+
+
+def test_durations_and_the_clock_are_typed(tmp_path: Path) -> None:
+    settings = _read(tmp_path, '[redis]\nretention = "2d"\n', {"FEATUREKIT_NOW": "2013-11-15T02:00Z"})
+    assert settings.retention == 2 * DAY
+    assert settings.clock() == parse_instant("2013-11-15T02:00Z")
+
+
+def test_spark_settings_pass_through_as_text(tmp_path: Path) -> None:
+    settings = _read(tmp_path, '[spark]\nmaster = "local[2]"\n[spark.conf]\n"spark.ui.enabled" = false\n')
+    assert settings.spark_master == "local[2]"
+    assert settings.spark_conf == (("spark.ui.enabled", "false"),)
+
+
+def test_a_secret_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("redis://:hunter2@host:6379\n")
+    settings = _read(tmp_path, "", {"FEATUREKIT_REDIS_URL_FILE": str(secret)})
+    assert settings.redis_url == "redis://:hunter2@host:6379"
+    assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("projct = 'a'", "unknown setting 'projct'"),
+        ("project = ", "not TOML"),
+        ("project = 'a b'", "not a name"),
+        ("project = 3", "can't be 3"),
+        ("[redis]\ntimeout_ms = 0", "can't be 0"),
+        ("[redis]\ntimeout_ms = true", "can't be True"),
+        ("[redis]\nretention = '7 days'", "not a duration"),
+        ("now = '2013-11-15T02:00'", "no zone"),
+    ],
+)
+def test_a_wrong_setting_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(SettingsError, match=what):
+        _read(tmp_path, text)
+
+
+def test_a_close_name_is_suggested(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        _read(tmp_path, "[redis]\ntimeout = 3")
+    assert caught.value.try_ == "'redis.timeout_ms'"
+
+
+def test_a_settings_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no settings file"):
+        read_settings(start=tmp_path, environ={}, file=tmp_path / "other.toml")
