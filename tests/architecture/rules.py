@@ -24,6 +24,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.grid": 0,
     "featurekit.config": 0,
     "featurekit.status": 0,
+    "featurekit.defaults": 0,
     "featurekit.exact": 0,  # float sums, correctly rounded
     "featurekit.arrow_types": 0,
     "featurekit.definitions": 1,
@@ -33,8 +34,11 @@ LEVELS: Mapping[str, int] = {
     "featurekit.compiled": 2,  # CompiledView and its like, the values; compiler makes them
     "featurekit.rows": 2,
     "featurekit.compiler": 3,
+    "featurekit.compile_features": 3,
+    "featurekit.compile_services": 3,
     "featurekit.fingerprint": 3,
     "featurekit.plan": 4,  # LookupPlan, the value that the registry publishes and the lookup client reads
+    "featurekit.lookup_plan": 4,  # makes it from a compiled service
     "featurekit.registry": 5,
     "featurekit.offline": 5,
     "featurekit.online": 5,
