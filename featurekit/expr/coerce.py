@@ -1,0 +1,166 @@
+"""Spark's rules for the type that two types share, and for the precision and scale of decimal results.
+
+Spark 4.3 with ANSI on and `spark.sql.decimalOperations.allowPrecisionLoss` at its default, true. Where Spark would turn
+a string into a number by itself, there is no common type here: such comparisons hide mistakes, and are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal as PyDecimal
+from functools import reduce
+from typing import Final
+
+from featurekit.types import (
+    INTEGER_BITS,
+    Boolean,
+    DataType,
+    Date,
+    Decimal,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Null,
+    Timestamp,
+    is_float,
+    is_integer,
+)
+
+MAX_DIGITS: Final = 38
+_MIN_ADJUSTED_SCALE: Final = 6
+_DIGITS_OF_INTEGER: Final[dict[DataType, int]] = {Int8(): 3, Int16(): 5, Int32(): 10, Int64(): 20}
+
+
+def common_type(kinds: Iterable[DataType]) -> DataType | None:
+    """Return the type all of `kinds` widen to, None where they have none; Null gives way to every other type.
+
+    >>> common_type([Int32(), Decimal(5, 2)]).name
+    'decimal(12,2)'
+    """
+    return reduce(_wider_or_none, kinds, Null())
+
+
+def _wider_or_none(left: DataType | None, right: DataType) -> DataType | None:
+    return None if left is None else _wider(left, right)
+
+
+def _wider(left: DataType, right: DataType) -> DataType | None:
+    if left == right or isinstance(right, Null):
+        return left
+    if isinstance(left, Null):
+        return right
+    if is_integer(left) and is_integer(right):
+        return max(left, right, key=lambda kind: INTEGER_BITS[kind])
+    if _is_number(left) and _is_number(right):
+        if is_float(left) or is_float(right):
+            return Float64()  # also int with float: float32 would not hold every int
+        return wider_decimal(as_decimal(left), as_decimal(right))
+    if {type(left), type(right)} == {Date, Timestamp}:
+        return Timestamp()
+    return None
+
+
+def _is_number(kind: DataType) -> bool:
+    return is_integer(kind) or is_float(kind) or isinstance(kind, Decimal)
+
+
+def as_decimal(kind: DataType) -> Decimal:
+    """Return the decimal type that holds every value of an integer or decimal type."""
+    return kind if isinstance(kind, Decimal) else Decimal(_DIGITS_OF_INTEGER[kind], 0)
+
+
+def literal_decimal(value: int | PyDecimal) -> Decimal:
+    """Return the narrowest decimal type of a literal, as Spark types `1.50` (decimal(3,2)) and the 2 in `x * 2`."""
+    digits, exponent = PyDecimal(value).as_tuple()[1:]
+    scale = max(0, -int(exponent))
+    return Decimal(max(len(digits), scale, 1), scale)
+
+
+def wider_decimal(left: Decimal, right: Decimal) -> Decimal:
+    """Return the decimal type both widen to; past 38 digits the fraction gives way, not the whole part."""
+    scale = max(left.scale, right.scale)
+    precision = max(left.precision - left.scale, right.precision - right.scale) + scale
+    excess = max(0, precision - MAX_DIGITS)
+    return Decimal(precision - excess, max(0, scale - excess))
+
+
+def _adjusted(precision: int, scale: int) -> Decimal:
+    """Return decimal(precision, scale), or where that is too wide the one that keeps the whole part and ≥ 6 digits."""
+    if precision <= MAX_DIGITS:
+        return Decimal(precision, scale)
+    whole = precision - scale
+    return Decimal(MAX_DIGITS, max(MAX_DIGITS - whole, min(scale, _MIN_ADJUSTED_SCALE)))
+
+
+def decimal_sum(left: Decimal, right: Decimal) -> Decimal:
+    """Return the type of `left + right` and `left - right`."""
+    scale = max(left.scale, right.scale)
+    return _adjusted(max(left.precision - left.scale, right.precision - right.scale) + scale + 1, scale)
+
+
+def decimal_product(left: Decimal, right: Decimal) -> Decimal:
+    return _adjusted(left.precision + right.precision + 1, left.scale + right.scale)
+
+
+def decimal_quotient(left: Decimal, right: Decimal) -> Decimal:
+    scale = max(6, left.scale + right.precision + 1)
+    return _adjusted(left.precision - left.scale + right.scale + scale, scale)
+
+
+def decimal_remainder(left: Decimal, right: Decimal) -> Decimal:
+    scale = max(left.scale, right.scale)
+    return _adjusted(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
+
+
+def decimal_round(kind: Decimal, digits: int) -> Decimal:
+    """Return the type of `round(x, digits)`: one whole digit more, because 9.9 rounds to 10."""
+    whole = kind.precision - kind.scale + 1
+    if digits < 0:
+        return Decimal(min(max(whole, 1 - digits), MAX_DIGITS), 0)
+    scale = min(digits, kind.scale)
+    return Decimal(min(whole + scale, MAX_DIGITS), scale)
+
+
+def decimal_total(kind: Decimal) -> Decimal:
+    """Return the type of `sum(x)`: room for ten billion rows, as far as 38 digits go."""
+    return Decimal(min(kind.precision + 10, MAX_DIGITS), kind.scale)
+
+
+def decimal_mean(kind: Decimal) -> Decimal:
+    """Return the type of `avg(x)`; like every bounded type it keeps the scale and loses whole digits past 38."""
+    return Decimal(min(kind.precision + 4, MAX_DIGITS), min(kind.scale + 4, MAX_DIGITS))
+
+
+def castable(source: DataType, target: DataType) -> bool:
+    """Return whether CAST from `source` to `target` has one meaning here, exact on every target."""
+    if source == target or isinstance(source, Null):
+        return True
+    match source, target:
+        case (Timestamp(), Date()) | (Date(), Timestamp()) | (Timestamp(), Int64()) | (Int64(), Timestamp()):
+            return True
+        case (Boolean(), _):
+            return _is_number(target)
+        case (_, Boolean()):
+            return _is_number(source)
+        case _:
+            return _is_number(source) and _is_number(target)
+
+
+def widens(source: DataType, target: DataType) -> bool:
+    """Return whether every value of `source` has a form in `target`, so that the cast can't yield NULL."""
+    if source == target or isinstance(source, Null):
+        return True
+    if isinstance(target, Float32 | Float64 | Boolean):
+        return True  # an overflow is an infinity, a loss is a rounding: neither is NULL
+    if is_integer(source) and is_integer(target):
+        return INTEGER_BITS[source] <= INTEGER_BITS[target]
+    if isinstance(target, Decimal) and (is_integer(source) or isinstance(source, Decimal)):
+        exact = as_decimal(source)
+        spare = 0 if exact.scale <= target.scale else 1  # dropping digits can carry into one more whole digit
+        return target.precision - target.scale >= exact.precision - exact.scale + spare
+    if isinstance(source, Boolean):
+        return is_integer(target) or (isinstance(target, Decimal) and target.precision > target.scale)
+    return isinstance(source, Timestamp) and not is_integer(target)

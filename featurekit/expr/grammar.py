@@ -1,0 +1,548 @@
+"""Spark's expression grammar, the part we accept, read from tokens straight into IR.
+
+Precedence, loosest first: OR, AND, NOT, one predicate (IS NULL, IN, BETWEEN), comparisons (all on one level, from left
+to right), + - ||, * / % DIV, unary minus. What is not read here is refused: the grammar is the whitelist.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final, NoReturn
+
+from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
+from featurekit.expr import infer, literals, refusals, sugar
+from featurekit.expr.functions import BINARY, BY_SPELLING, Function, Kind
+from featurekit.expr.nodes import Node, children
+from featurekit.expr.refusals import Refusal
+from featurekit.expr.scope import Scope
+from featurekit.types import DataType, parse_type
+
+MAX_NESTING: Final = 40
+MAX_DEPTH: Final = 150
+_COMPARISON, _ADDITIVE, _MULTIPLICATIVE, _UNARY = 1, 2, 3, 4
+_LEVELS: Final = {
+    **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), _COMPARISON),
+    **dict.fromkeys(("+", "-", "||"), _ADDITIVE),
+    **dict.fromkeys(("*", "/", "%", "div"), _MULTIPLICATIVE),
+}
+_SYNONYMS: Final = {"==": "=", "!=": "<>"}
+_CONSTANTS: Final = {"true": True, "false": False, "null": None}
+# Words that end an expression; they are never columns unless quoted.
+_RESERVED: Final = frozenset(
+    [
+        "and",
+        "or",
+        "not",
+        "is",
+        "in",
+        "between",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+        "from",
+        "where",
+        "as",
+        "select",
+        "filter",
+        "over",
+        "like",
+        "ilike",
+        "rlike",
+        "regexp",
+        "div",
+    ]
+)
+_REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
+    "over": ("a window (OVER)", refusals.WINDOW),
+    "->": ("a lambda", refusals.LAMBDA),
+    "as": ("an alias", refusals.ALIAS),
+    "[": ("an element access", refusals.BRACKETS),
+    "&": ("a bit operator", refusals.BITS),
+    "|": ("a bit operator", refusals.BITS),
+    "^": ("a bit operator", refusals.BITS),
+    "<<": ("a bit operator", refusals.BITS),
+    ">>": ("a bit operator", refusals.BITS),
+    "like": ("LIKE", refusals.LIKE),
+    "ilike": ("ILIKE", refusals.LIKE),
+    "rlike": ("RLIKE", refusals.LIKE),
+    "regexp": ("REGEXP", refusals.LIKE),
+}
+_REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {
+    "select": ("a subquery", refusals.SUBQUERY),
+    "with": ("a subquery", refusals.SUBQUERY),
+    "*": ("*", refusals.STAR),
+    "interval": ("an INTERVAL", refusals.INTERVAL),
+    "~": ("a bit operator", refusals.BITS),
+}
+
+
+class Mark(Enum):
+    WORD = auto()
+    QUOTED = auto()
+    NUMBER = auto()
+    STRING = auto()
+    SYMBOL = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A piece of the text as it was written; `offset` is its first character."""
+
+    mark: Mark
+    text: str
+    offset: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.text)
+
+    @property
+    def key(self) -> str:
+        """The token as grammar: words and symbols in lower case, nothing for the rest."""
+        return self.text.lower() if self.mark in (Mark.WORD, Mark.SYMBOL) else ""
+
+
+class Parser:
+    """Reads one expression, once."""
+
+    def __init__(self, tokens: tuple[Token, ...], sql: str, scope: Scope, *, aggregates_allowed: bool) -> None:
+        self._end = Token(mark=Mark.SYMBOL, text="", offset=len(sql))
+        self._tokens = (*tokens, self._end)
+        self._index = 0
+        self._scope = scope
+        self._aggregates_allowed = aggregates_allowed
+        self._in_aggregate: str | None = None
+        self._nesting = 0
+        self._bare_column: tuple[str, int] | None = None
+        self._aggregate: str | None = None
+
+    def whole(self) -> Node:
+        """Return the IR of all tokens."""
+        if len(self._tokens) == 1:
+            raise ExpressionError(
+                "the expression is empty", try_="a column, an aggregate such as count(*), …", offset=0
+            )
+        node = self._disjunction()
+        self._finish()
+        if self._aggregate and self._bare_column:
+            name, offset = self._bare_column
+            raise ExpressionError(
+                f"the column {name} stands beside the aggregate {self._aggregate}",
+                why="an aggregate has one value for many rows, a bare column one for each: together they have no meaning",
+                try_=f"aggregate the column too, such as max({name}), or make two features and combine them by name",
+                offset=offset,
+            )
+        if _depth(node) > MAX_DEPTH:
+            raise ExpressionError(
+                f"the expression is more than {MAX_DEPTH} operators deep", try_="split it into features", offset=0
+            )
+        return node
+
+    def _finish(self) -> None:
+        token = self._peek
+        if token is self._end:
+            return
+        if token.text == ";":
+            raise ExpressionError("a feature is one expression", try_="remove the semicolon", offset=token.offset)
+        self._refuse_from(_REFUSED_NEXT, token)
+        raise ExpressionError(
+            f"{token.text} is unexpected here", why="the expression was complete", offset=token.offset
+        )
+
+    # Tokens
+
+    @property
+    def _peek(self) -> Token:
+        return self._tokens[self._index]
+
+    def _next(self) -> Token:
+        token = self._peek
+        self._index = min(self._index + 1, len(self._tokens) - 1)
+        return token
+
+    def _accept(self, *keys: str) -> bool:
+        """Take the next tokens if they read `keys`, all or none."""
+        if any(token.key != key for token, key in zip(self._tokens[self._index :], keys, strict=False)):
+            return False
+        if self._index + len(keys) >= len(self._tokens):
+            return False
+        self._index += len(keys)
+        return True
+
+    def _expect(self, key: str, after: str) -> None:
+        if not self._accept(key):
+            token = self._peek
+            self._refuse_from(_REFUSED_NEXT, token)
+            found = token.text or "the end"
+            raise ExpressionError(f"{key.upper()} is missing after {after}", why=f"found {found}", offset=token.offset)
+
+    # Precedence, loosest first
+
+    def _disjunction(self) -> Node:
+        return self._chain("or", lambda: self._chain("and", self._negation))
+
+    def _chain(self, word: str, part: Callable[[], Node]) -> Node:
+        node = part()
+        while (token := self._peek).key == word:
+            self._next()
+            right = part()
+            node = self._build(token.offset, word, node, right)
+        return node
+
+    def _negation(self) -> Node:
+        token = self._peek
+        if token.key not in ("not", "!"):
+            return self._predicate()
+        self._next()
+        with self._nested(token):
+            operand = self._negation()
+        return self._build(token.offset, "not", operand)
+
+    def _predicate(self) -> Node:
+        value = self._value(_COMPARISON)
+        token = self._peek
+        if self._accept("is", "null"):
+            return self._build(token.offset, "is_null", value)
+        if self._accept("is", "not", "null"):
+            return self._build(token.offset, "is_not_null", value)
+        if token.key == "is":
+            raise UnsupportedFunctionError(
+                "IS is followed by NULL or NOT NULL",
+                try_="a <=> b for equality where NULL equals NULL",
+                offset=token.offset,
+            )
+        negated = self._accept("not")
+        if negated and self._peek.key not in ("in", "between"):
+            self._refuse_from(_REFUSED_NEXT, self._peek)
+            raise ExpressionError(
+                "NOT is unexpected here", try_="NOT IN, NOT BETWEEN, or NOT first", offset=token.offset
+            )
+        if self._accept("in"):
+            node = self._members(value, token)
+        elif self._accept("between"):
+            low = self._value(_COMPARISON)
+            self._expect("and", "BETWEEN and the lower bound")
+            high = self._value(_COMPARISON)
+            with _at(token.offset):
+                node = sugar.between(value, low, high)
+        else:
+            return value
+        return self._build(token.offset, "not", node) if negated else node
+
+    def _members(self, value: Node, token: Token) -> Node:
+        self._expect("(", "IN")
+        return self._build(token.offset, "in", value, *self._list())
+
+    def _list(self) -> list[Node]:
+        """Return the expressions up to the closing parenthesis; the opening one is read."""
+        with self._nested(self._peek):
+            items = [self._disjunction()]
+            while self._accept(","):
+                items.append(self._disjunction())
+        self._expect(")", "the list")
+        return items
+
+    def _value(self, level: int) -> Node:
+        node = self._unary()
+        while (found := _LEVELS.get((token := self._peek).key, 0)) >= level:
+            self._next()
+            right = self._value(found + 1)
+            name = BINARY[_SYNONYMS.get(token.key, token.key)].name
+            node = self._build(token.offset, name, node, right)
+        return node
+
+    def _unary(self) -> Node:
+        token = self._peek
+        if token.key not in ("-", "+"):
+            return self._postfix()
+        self._next()
+        if self._peek.mark is Mark.NUMBER and token.key == "-":
+            return self._cast_suffix(self._number(self._next(), negative=True))
+        with self._nested(token):
+            operand = self._unary()
+        with _at(token.offset):
+            return infer.call("negate", operand) if token.key == "-" else self._plus(operand)
+
+    @staticmethod
+    def _plus(operand: Node) -> Node:
+        infer.call("negate", operand)  # +x takes what -x takes
+        return operand
+
+    def _postfix(self) -> Node:
+        return self._cast_suffix(self._primary())
+
+    def _cast_suffix(self, node: Node) -> Node:
+        while (token := self._peek).key == "::":
+            self._next()
+            kind = self._type()
+            with _at(token.offset):
+                node = infer.cast(node, kind)
+        return node
+
+    # What stands on its own
+
+    def _primary(self) -> Node:
+        token = self._next()
+        match token.mark:
+            case Mark.NUMBER:
+                return self._number(token, negative=False)
+            case Mark.STRING:
+                return infer.literal(self._string(token))
+            case Mark.QUOTED:
+                return self._name(token)
+            case Mark.WORD:
+                return self._word(token)
+            case Mark.SYMBOL:
+                return self._symbol(token)
+
+    @staticmethod
+    def _number(token: Token, *, negative: bool) -> Node:
+        with _at(token.offset):
+            return literals.number(token.text, negative=negative)
+
+    def _string(self, token: Token) -> str:
+        """Return the text of a quoted literal; `''` in it is one quote, as Spark reads it."""
+        quote = token.text[0]
+        parts = [token.text[1:-1]]
+        while self._peek.mark is Mark.STRING:
+            following = self._next()
+            if following.offset != token.end or following.text[0] != quote:
+                raise ExpressionError("two strings in a row", try_="concat('a', 'b')", offset=following.offset)
+            parts.append(following.text[1:-1])
+            token = following
+        with _at(token.offset):
+            return quote.join(literals.string(part) for part in parts)
+
+    def _symbol(self, token: Token) -> Node:
+        if token.text == "(":
+            with self._nested(token):
+                node = self._disjunction()
+            if self._peek.key == ",":
+                raise UnsupportedFunctionError(
+                    "a list in parentheses is not a value", why=refusals.BRACKETS.why, try_="IN (…), coalesce(…)",
+                    offset=token.offset,
+                )  # fmt: skip
+            self._expect(")", "the expression in parentheses")
+            return node
+        self._refuse_from(_REFUSED_FIRST, token)
+        if token is self._end:
+            raise ExpressionError("the expression ends too early", why="an operand is missing", offset=token.offset)
+        raise ExpressionError(f"{token.text} is unexpected here", why="an operand belongs here", offset=token.offset)
+
+    def _word(self, token: Token) -> Node:
+        key = token.key
+        following = self._peek
+        if following.mark is Mark.STRING and key in literals.TYPED:
+            with _at(token.offset):
+                return literals.typed(key, self._string(self._next()))
+        if key in _CONSTANTS:
+            return infer.literal(_CONSTANTS[key])
+        if key == "case":
+            return self._case(token)
+        self._refuse_from(_REFUSED_FIRST, token)
+        if following.key == "(" and key not in _RESERVED:
+            self._next()
+            return self._cast(token) if key in ("cast", "try_cast") else self._call(token)
+        if key in _RESERVED:
+            raise ExpressionError(
+                f"{token.text} is unexpected here", why="an operand belongs here", try_=f"`{token.text}` names a column",
+                offset=token.offset,
+            )  # fmt: skip
+        return self._name(token)
+
+    def _name(self, token: Token) -> Node:
+        parts = [_identifier(token)]
+        while self._peek.key == ".":
+            self._next()
+            part = self._next()
+            if part.mark not in (Mark.WORD, Mark.QUOTED):
+                self._refuse_from(_REFUSED_FIRST, part)
+                raise ExpressionError("a name is missing after the dot", offset=part.offset)
+            parts.append(_identifier(part))
+        if self._peek.key == "(":
+            self._refuse(f"{'.'.join(parts)}()", refusals.UNKNOWN, token.offset)
+        if len(parts) > 2:
+            raise UnsupportedFunctionError(
+                f"{'.'.join(parts)} has more than two parts",
+                why="names are column, or view.feature",
+                offset=token.offset,
+            )
+        column = self._scope.resolve(parts[0] if len(parts) == 2 else None, parts[-1])
+        if column is None:
+            self._unknown_name(".".join(parts), token)
+        if self._in_aggregate is None and self._bare_column is None:
+            self._bare_column = (column.path, token.offset)
+        return column
+
+    def _unknown_name(self, path: str, token: Token) -> NoReturn:
+        if token.mark is Mark.WORD and path.lower() in refusals.FUNCTIONS:
+            self._refuse(path, refusals.FUNCTIONS[path.lower()], token.offset)
+        raise ExpressionError(
+            f"unknown column {path}", why="names are case sensitive", try_=_closest(path, self._scope.candidates()),
+            offset=token.offset,
+        )  # fmt: skip
+
+    def _case(self, token: Token) -> Node:
+        with self._nested(token):
+            key = None if self._peek.key == "when" else self._disjunction()
+            branches = []
+            while self._accept("when"):
+                when = self._disjunction()
+                self._expect("then", "WHEN and its condition")
+                branches.append((when, self._disjunction()))
+            if not branches:
+                self._expect("when", "CASE")
+            otherwise = self._disjunction() if self._accept("else") else None
+        self._expect("end", "CASE")
+        with _at(token.offset):
+            return infer.case(branches, otherwise) if key is None else sugar.case_of(key, branches, otherwise)
+
+    def _cast(self, token: Token) -> Node:
+        with self._nested(token):
+            value = self._disjunction()
+        self._expect("as", "CAST and its value")
+        kind = self._type()
+        self._expect(")", "CAST and its type")
+        with _at(token.offset):
+            return infer.cast(value, kind)
+
+    def _type(self) -> DataType:
+        token = self._next()
+        text = token.text
+        if self._accept("("):
+            while self._peek is not self._end and self._peek.key != ")":
+                text_part = self._next().text
+                text += f"({text_part}" if "(" not in text else text_part
+            self._expect(")", "the type")
+            text += ")"
+        elif text.lower() in ("decimal", "dec", "numeric"):
+            text = "decimal(10,0)"  # Spark's default
+        try:
+            return parse_type(text)
+        except InputError as error:
+            raise UnsupportedFunctionError(
+                f"CAST to {text} is not supported", why=error.what, try_=error.try_, offset=token.offset
+            ) from None
+
+    # Functions
+
+    def _call(self, token: Token) -> Node:
+        function = BY_SPELLING.get(token.key)
+        if function is None:
+            if refusal := refusals.FUNCTIONS.get(token.key):
+                self._refuse(f"{token.text}()", refusal, token.offset)
+            advice = _closest(token.key, tuple(BY_SPELLING), refusals.UNKNOWN.try_)
+            self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)
+        if function.kind is Kind.AGGREGATE:
+            return self._aggregate_call(function, token)
+        args = self._arguments()
+        with _at(token.offset):
+            if expand := sugar.CALLED.get(function.name):
+                infer.check_arity(function, len(args))
+                return expand(*args)
+            return infer.call(function.name, *args)
+
+    def _arguments(self) -> list[Node]:
+        if self._accept(")"):
+            return []
+        if self._peek.key == "distinct":
+            self._refuse("DISTINCT", refusals.DISTINCT, self._peek.offset)
+        return self._list()
+
+    def _aggregate_call(self, function: Function, token: Token) -> Node:
+        if not self._aggregates_allowed:
+            raise UnsupportedFunctionError(
+                f"the aggregate {token.text}() can't stand here",
+                why="it needs many rows; an on-demand feature, a condition on rows and the like see one",
+                try_="compute it in a feature view and name that feature here",
+                offset=token.offset,
+            )
+        if self._in_aggregate is not None:
+            raise ExpressionError(
+                f"{token.text}() inside {self._in_aggregate}()",
+                why="an aggregate of an aggregate has no rows to range over",
+                try_="make the inner one a feature of a view, and combine features by name",
+                offset=token.offset,
+            )
+        self._in_aggregate = self._aggregate = token.text
+        counts_rows = function.name == "count" and self._accept("*", ")")
+        args = [] if counts_rows else self._arguments()
+        if not counts_rows and not args:
+            raise ExpressionError(f"{token.text}() needs an argument", try_="count(*) counts rows", offset=token.offset)
+        where = None
+        if self._accept("filter", "(", "where"):
+            where = self._disjunction()
+            self._expect(")", "FILTER (WHERE …")
+        self._in_aggregate = None
+        if self._peek.key == "over":
+            self._refuse("a window (OVER)", refusals.WINDOW, self._peek.offset)
+        with _at(token.offset):
+            return infer.aggregate(function.name, *args, where=where)
+
+    # Errors
+
+    def _build(self, offset: int, name: str, *args: Node) -> Node:
+        with _at(offset):
+            return infer.call(name, *args)
+
+    @contextmanager
+    def _nested(self, token: Token) -> Iterator[None]:
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise ExpressionError(
+                f"the expression is nested more than {MAX_NESTING} deep",
+                try_="split it into features",
+                offset=token.offset,
+            )
+        yield
+        self._nesting -= 1
+
+    def _refuse_from(self, table: dict[str, tuple[str, Refusal]], token: Token) -> None:
+        if found := table.get(token.key):
+            self._refuse(*found, token.offset)
+
+    @staticmethod
+    def _refuse(what: str, refusal: Refusal, offset: int) -> NoReturn:
+        raise UnsupportedFunctionError(f"{what} is not supported", why=refusal.why, try_=refusal.try_, offset=offset)
+
+
+@contextmanager
+def _at(offset: int) -> Iterator[None]:
+    """Give errors that don't know their place this one."""
+    try:
+        yield
+    except ExpressionError as error:
+        if error.offset is None:
+            error.offset = offset
+        raise
+
+
+def _identifier(token: Token) -> str:
+    return token.text[1:-1].replace("``", "`") if token.mark is Mark.QUOTED else token.text
+
+
+def _closest(name: str, known: tuple[str, ...], otherwise: str | None = None) -> str | None:
+    by_case = {candidate.lower(): candidate for candidate in known}
+    if found := difflib.get_close_matches(name.lower(), by_case, n=3, cutoff=0.6):
+        return "did you mean " + " or ".join(by_case[match] for match in found) + "?"
+    if otherwise is None and known:
+        return f"one of {', '.join(known[:12])}{', …' if len(known) > 12 else ''}"
+    return otherwise
+
+
+def _depth(node: Node) -> int:
+    """Return the longest path from the root; level by level, because a deep tree is what it must survive."""
+    level: list[Node] = [node]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            return depth
+        level = [child for part in level for child in children(part)]
+    return depth

@@ -1,0 +1,313 @@
+"""Type rules: what a function's arguments must be, what they are first widened to, and what comes out.
+
+A rule takes the argument nodes and returns a Signature, or raises TypeMismatchError. Literals matter to a few rules
+(Spark types the 2 in `price * 2` as decimal(1,0)), so rules see nodes, not only types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from featurekit.errors import TypeMismatchError
+from featurekit.expr.coerce import (
+    as_decimal,
+    common_type,
+    decimal_mean,
+    decimal_round,
+    decimal_total,
+    literal_decimal,
+)
+from featurekit.expr.nodes import Literal, Node
+from featurekit.types import (
+    Binary,
+    Boolean,
+    DataType,
+    Date,
+    Decimal,
+    Float64,
+    Int32,
+    Int64,
+    Null,
+    String,
+    Timestamp,
+    is_float,
+    is_integer,
+    is_numeric,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types the arguments are widened to, in order, and the type of the result."""
+
+    args: tuple[DataType, ...]
+    result: DataType
+
+
+Rule = Callable[[tuple[Node, ...]], Signature]
+DecimalRule = Callable[[Decimal, Decimal], Decimal]
+MAX_ROUND_DIGITS: Final = 38
+
+
+def mismatch(args: tuple[Node, ...], why: str, try_: str | None = None) -> TypeMismatchError:
+    """Return the error for arguments of the wrong types; `infer` puts the function's name before it."""
+    return TypeMismatchError(f"can't take ({', '.join(arg.type.name for arg in args)})", why=why, try_=try_)
+
+
+def _numeric(args: tuple[Node, ...]) -> None:
+    for arg in args:
+        if not is_numeric(arg.type) and not isinstance(arg.type, Null):
+            raise mismatch(args, "it takes numbers", _number_advice(arg.type))
+
+
+def _number_advice(kind: DataType) -> str:
+    match kind:
+        case Boolean():
+            return "count a condition by CASE WHEN … THEN 1 ELSE 0 END"
+        case String():
+            return "store the column as a number; text that looks like one is not converted silently"
+        case Timestamp() | Date():
+            return "unix_timestamp(x) turns a timestamp into seconds, datediff(a, b) two dates into days"
+        case _:
+            return "use a numeric column"
+
+
+def _shared(args: tuple[Node, ...]) -> DataType:
+    """Return the common type of the arguments, an error that teaches where there is none."""
+    shared = common_type(arg.type for arg in args)
+    if shared is None:
+        names = {type(arg.type) for arg in args}
+        advice = "make both sides one type"
+        if String in names:
+            advice = "compare text with text: quote the literal, or declare the column with the type it has"
+        elif Boolean in names:
+            advice = "write the condition itself, or CASE WHEN … THEN 1 ELSE 0 END for a number"
+        raise mismatch(args, "these types have no common type without guessing", advice)
+    return shared
+
+
+def _operand(node: Node) -> Decimal:
+    """Return an operand's decimal type as Spark takes it: an int literal is only as wide as its digits."""
+    if isinstance(node, Literal) and is_integer(node.type) and node.value is not None:
+        return literal_decimal(node.value)
+    return as_decimal(node.type)
+
+
+def arithmetic(decimal_rule: DecimalRule, *, division: bool = False) -> Rule:
+    """The rule of + - * / %: integers widen to the wider one, decimals grow by `decimal_rule`, else double."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        _numeric(args)
+        shared = common_type(arg.type for arg in args)
+        if isinstance(shared, Decimal):
+            kinds = [arg.type if not isinstance(arg.type, Null) else None for arg in args]
+            known = [_operand(arg) for arg, kind in zip(args, kinds, strict=True) if kind is not None]
+            left, right = known if len(known) == 2 else known * 2  # NULL takes the other operand's type
+            return Signature((left, right), decimal_rule(left, right))
+        if shared is None or isinstance(shared, Null) or division:
+            shared = Float64()
+        return Signature((shared, shared), shared)
+
+    return rule
+
+
+def whole_division(args: tuple[Node, ...]) -> Signature:
+    _numeric(args)
+    if not all(is_integer(arg.type) or isinstance(arg.type, Null) for arg in args):
+        raise mismatch(args, "div is whole division of integers", "floor(a / b) for other numbers")
+    return Signature((Int64(), Int64()), Int64())
+
+
+def same_number(args: tuple[Node, ...]) -> Signature:
+    """-x, abs(x): the type stays."""
+    _numeric(args)
+    kind = Float64() if isinstance(args[0].type, Null) else args[0].type
+    return Signature((kind,), kind)
+
+
+def rounded(args: tuple[Node, ...]) -> Signature:
+    _numeric(args)
+    kind = Float64() if isinstance(args[0].type, Null) else args[0].type
+    digits = literal_int(args, 1, "the number of digits") if len(args) == 2 else 0
+    if abs(digits) > MAX_ROUND_DIGITS:
+        raise mismatch(args, f"the number of digits is {digits}; it can be -{MAX_ROUND_DIGITS} to {MAX_ROUND_DIGITS}")
+    rest = tuple(Int32() for _ in args[1:])
+    if not isinstance(kind, Decimal):
+        return Signature((kind, *rest), kind)
+    result = decimal_round(kind, digits)
+    if kind.precision - kind.scale == MAX_ROUND_DIGITS and digits < 0:
+        raise mismatch(args, "rounding all 38 digits up can overflow", "cast to a narrower decimal first")
+    return Signature((kind, *rest), result)
+
+
+def to_whole(args: tuple[Node, ...]) -> Signature:
+    """floor(x), ceil(x): a decimal without fraction, else bigint."""
+    _numeric(args)
+    kind = args[0].type
+    if isinstance(kind, Decimal):
+        return Signature((kind,), decimal_round(kind, 0) if kind.scale else _one_more(kind))
+    return Signature((Int64(),), Int64()) if is_integer(kind) else Signature((Float64(),), Int64())
+
+
+def _one_more(kind: Decimal) -> Decimal:
+    return Decimal(min(kind.precision + 1, 38), 0)
+
+
+def to_double(args: tuple[Node, ...]) -> Signature:
+    _numeric(args)
+    return Signature((Float64(),), Float64())
+
+
+def comparison(args: tuple[Node, ...]) -> Signature:
+    shared = _shared(args)
+    if isinstance(shared, Null):
+        shared = Boolean()
+    return Signature((shared,) * len(args), Boolean())
+
+
+def ordering(args: tuple[Node, ...]) -> Signature:
+    signature = comparison(args)
+    if isinstance(signature.args[0], Binary):
+        raise mismatch(args, "binary values are only compared for equality")
+    return signature
+
+
+def logic(args: tuple[Node, ...]) -> Signature:
+    for arg in args:
+        if not isinstance(arg.type, Boolean | Null):
+            raise mismatch(args, "AND, OR and NOT take conditions", "compare the value, such as x <> 0")
+    return Signature((Boolean(),) * len(args), Boolean())
+
+
+def any_to_boolean(args: tuple[Node, ...]) -> Signature:
+    return Signature(tuple(arg.type for arg in args), Boolean())
+
+
+def one_of(args: tuple[Node, ...]) -> Signature:
+    """coalesce: all arguments and the result have the common type."""
+    shared = _shared(args)
+    return Signature((shared,) * len(args), shared)
+
+
+def extreme(args: tuple[Node, ...]) -> Signature:
+    """greatest, least: the common type of at least two."""
+    signature = one_of(args)
+    if isinstance(signature.result, Binary):
+        raise mismatch(args, "binary values are only compared for equality")
+    return signature
+
+
+def text(*rest: DataType, result: DataType | None = None) -> Rule:
+    """A string and then arguments of `rest` (those that are not given are left away); the result is `result`."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        wanted = (String(), *rest)[: len(args)]
+        for arg, kind in zip(args, wanted, strict=True):
+            _expect(args, arg, kind)
+        return Signature(wanted, result or String())
+
+    return rule
+
+
+def texts(args: tuple[Node, ...]) -> Signature:
+    for arg in args:
+        _expect(args, arg, String())
+    return Signature((String(),) * len(args), String())
+
+
+def of_time(*, takes: DataType, result: DataType) -> Rule:
+    """One timestamp or date, read as `takes`: a timestamp's date is its UTC date, a date's instant 00:00 UTC."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        _time(args, args[-1])
+        return Signature((takes,), result)
+
+    return rule
+
+
+def truncated(units: tuple[str, ...]) -> Rule:
+    def rule(args: tuple[Node, ...]) -> Signature:
+        unit = literal_text(args, 0, "the unit")
+        if unit.lower() not in units:
+            raise mismatch(args, f"{unit!r} is not a unit", f"one of {', '.join(units)}")
+        _time(args, args[1])
+        return Signature((String(), Timestamp()), Timestamp())
+
+    return rule
+
+
+def in_zone(is_zone: Callable[[str], bool]) -> Rule:
+    def rule(args: tuple[Node, ...]) -> Signature:
+        name = literal_text(args, 1, "the zone")
+        if not is_zone(name):
+            raise mismatch(args, f"{name!r} is not a time zone", "an IANA name such as 'America/New_York' or 'UTC'")
+        _time(args, args[0])
+        return Signature((Timestamp(), String()), Timestamp())
+
+    return rule
+
+
+def days_between(args: tuple[Node, ...]) -> Signature:
+    for arg in args:
+        _time(args, arg)
+    return Signature((Date(), Date()), Int32())
+
+
+def _time(args: tuple[Node, ...], arg: Node) -> None:
+    if not isinstance(arg.type, Timestamp | Date | Null):
+        raise mismatch(args, "it takes a timestamp or a date", "declare the column as a timestamp")
+
+
+def _expect(args: tuple[Node, ...], arg: Node, kind: DataType) -> None:
+    if isinstance(arg.type, Null) or arg.type == kind:
+        return
+    if isinstance(kind, Int32) and is_integer(arg.type) and arg.type != Int64():
+        return
+    advice = "text functions don't turn numbers into text: two engines print them differently"
+    raise mismatch(args, f"it takes {kind.name} there", advice if isinstance(kind, String) else "CAST(… AS INT)")
+
+
+def literal_int(args: tuple[Node, ...], index: int, what: str) -> int:
+    arg = args[index]
+    if not isinstance(arg, Literal) or not isinstance(arg.value, int) or not is_integer(arg.type):
+        raise mismatch(args, f"{what} decides how the function is compiled", f"write {what} as a whole number")
+    return arg.value
+
+
+def literal_text(args: tuple[Node, ...], index: int, what: str) -> str:
+    arg = args[index]
+    if not isinstance(arg, Literal) or not isinstance(arg.value, str):
+        raise mismatch(args, f"{what} decides how the function is compiled", f"write {what} as a quoted literal")
+    return arg.value
+
+
+def counted(args: tuple[Node, ...]) -> Signature:
+    return Signature(tuple(arg.type for arg in args), Int64())
+
+
+def total(args: tuple[Node, ...]) -> Signature:
+    """sum: bigint for integers, ten more digits for decimals, double for floats."""
+    kind = _summable(args)
+    if isinstance(kind, Decimal):
+        return Signature((kind,), decimal_total(kind))
+    return Signature((kind,), Float64() if is_float(kind) else Int64())
+
+
+def mean(args: tuple[Node, ...]) -> Signature:
+    kind = _summable(args)
+    return Signature((kind,), decimal_mean(kind) if isinstance(kind, Decimal) else Float64())
+
+
+def _summable(args: tuple[Node, ...]) -> DataType:
+    if not is_numeric(args[0].type):
+        raise mismatch(args, "it adds numbers", _number_advice(args[0].type))
+    return args[0].type
+
+
+def smallest_or_largest(args: tuple[Node, ...]) -> Signature:
+    kind = args[0].type
+    if isinstance(kind, Null | Binary):
+        raise mismatch(args, "it takes values that have an order")
+    return Signature((kind,), kind)

@@ -1,0 +1,70 @@
+"""The Spark spellings that depend on types: guards for functions that have no try_ form.
+
+Arguments arrive as SQL text that stands on its own (a name, a literal, a call, or something in parentheses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from featurekit.expr.nodes import Call, Literal
+from featurekit.types import Decimal, Float32, Float64, Int64, is_float, is_integer
+
+
+def listed(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+    """Return the form of a function that takes any number of arguments."""
+    return lambda _, args: f"{name}({', '.join(args)})"
+
+
+def whole_division(call: Call, args: tuple[str, ...]) -> str:
+    """Guard zero, and the one quotient that does not fit: -2^63 div -1."""
+    left, right = args
+    divisor = call.args[1]
+    if isinstance(divisor, Literal) and divisor.value not in (None, 0, -1):
+        return f"({left} div {right})"
+    smallest = "(-9223372036854775808L)"
+    return f"(CASE WHEN {right} = 0L OR ({right} = -1L AND {left} = {smallest}) THEN NULL ELSE {left} div {right} END)"
+
+
+def negate(call: Call, args: tuple[str, ...]) -> str:
+    if not is_integer(call.type):
+        return f"(- {args[0]})"  # 0 - x would turn 0.0 into 0.0, not -0.0
+    return f"try_subtract(CAST(0 AS {call.type.name.upper()}), {args[0]})"
+
+
+def absolute(call: Call, args: tuple[str, ...]) -> str:
+    """abs in a wider type, then narrowed: the argument is written once, so nesting does not blow the text up."""
+    if not is_integer(call.type):
+        return f"abs({args[0]})"
+    wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
+    return f"try_cast(abs(CAST({args[0]} AS {wide})) AS {call.type.name.upper()})"
+
+
+def rounded(call: Call, args: tuple[str, ...]) -> str:
+    value = args[0]
+    digits = args[1] if len(args) == 2 else "0"
+    if not is_integer(call.type):
+        return f"round({value}, {digits})"
+    wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
+    return f"try_cast(round(CAST({value} AS {wide}), {digits}) AS {call.type.name.upper()})"
+
+
+def to_whole(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+    """floor and ceil: a double beyond bigint is NULL (Spark saturates or raises, depending on ANSI)."""
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        kind = call.args[0].type
+        if isinstance(kind, Float32 | Float64):
+            return f"(CASE WHEN try_cast({args[0]} AS BIGINT) IS NOT NULL THEN {name}({args[0]}) END)"
+        return f"{name}({args[0]})" if isinstance(kind, Decimal) else args[0]
+
+    return form
+
+
+def member(call: Call, args: tuple[str, ...]) -> str:
+    """x IN (…). Adding zero turns -0.0 into 0.0: long lists become a hash set, which tells the two apart."""
+    value, *others = args
+    if is_float(call.args[0].type):
+        zero = "CAST(0 AS FLOAT)" if call.args[0].type == Float32() else "0.0D"
+        value, *others = [f"({arg} + {zero})" for arg in args]
+    return f"({value} IN ({', '.join(others)}))"

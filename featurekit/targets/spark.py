@@ -1,0 +1,140 @@
+"""IR to Spark SQL text: never raises, with ANSI on or off; the same bits under both; names and literals quoted here.
+
+The session's zone has to be UTC (`offline.session` pins it): fields of a timestamp are those of the session's clock.
+Literals don't depend on any setting: not on escaped string literals, variable substitution, or the timestamp type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal as PyDecimal
+from typing import Final
+
+from featurekit.clock import to_date
+from featurekit.expr.coerce import literal_decimal, widens
+from featurekit.expr.functions import FUNCTIONS
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Literal, Node
+from featurekit.types import (
+    Binary,
+    DataType,
+    Date,
+    Decimal,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Null,
+    Timestamp,
+    TimestampNtz,
+)
+
+# What a column is called in the query: one name, or the parts of a qualified one. The renderer quotes them.
+Names = Callable[[Column], str | tuple[str, ...]]
+
+_INTEGER_SUFFIX: Final[dict[DataType, str]] = {Int8(): "Y", Int16(): "S", Int32(): "", Int64(): "L"}
+_SAFE_TEXT: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("'\\${}")
+
+
+def render(node: Node, names: Names) -> str:
+    """Return the Spark SQL of an expression; `names` says what its columns are called in the query around it."""
+    match node:
+        case Literal():
+            return render_literal(node)
+        case Column():
+            name = names(node)
+            return quote_identifier(name) if isinstance(name, str) else ".".join(map(quote_identifier, name))
+        case Call():
+            form = FUNCTIONS[node.function].spark
+            args = tuple(render(arg, names) for arg in node.args)
+            return form.format(*args) if isinstance(form, str) else form(node, args)
+        case Cast():
+            return _cast(node.value.type, node.type, render(node.value, names))
+        case Case():
+            branches = " ".join(
+                f"WHEN {render(when, names)} THEN {render(then, names)}" for when, then in node.branches
+            )
+            return f"(CASE {branches} ELSE {render(node.otherwise, names)} END)"
+        case Aggregate():
+            raise AssertionError("aggregates are lowered to columns before an expression is rendered")
+        case _:
+            raise AssertionError(f"{type(node).__name__} is not a node")
+
+
+def _cast(source: DataType, target: DataType, text: str) -> str:
+    # Plain CAST where it can't fail: Spark then knows that the result is not NULL, and plans stay readable.
+    word = "CAST" if widens(source, target) else "try_cast"
+    return f"{word}({text} AS {target.name.upper()})"
+
+
+def quote_identifier(name: str) -> str:
+    """Return a name in backticks, as Spark reads any name.
+
+    >>> quote_identifier("a`b")
+    '`a``b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def render_literal(node: Literal) -> str:
+    """Return a constant as Spark SQL that reads back as the same bits and the same type."""
+    value = node.value
+    if value is None:
+        return "NULL" if isinstance(node.type, Null) else f"CAST(NULL AS {node.type.name.upper()})"
+    match node.type:
+        case Float64() | Float32():
+            return _float(value, "D" if node.type == Float64() else "F", node.type.name.upper())
+        case Decimal():
+            return _decimal(value, node.type)
+        case Date():
+            return _date(value)
+        case Timestamp():
+            return f"timestamp_micros({value}L)"
+        case TimestampNtz():
+            return f"CAST(timestamp_micros({value}L) AS TIMESTAMP_NTZ)"
+        case Binary():
+            return f"X'{value.hex()}'"
+        case kind if kind in _INTEGER_SUFFIX:
+            return _signed(f"{value}{_INTEGER_SUFFIX[kind]}")
+        case _:
+            return str(value).upper() if isinstance(value, bool) else render_string(value)
+
+
+def render_string(text: str) -> str:
+    """Return a string literal; one with quotes, escapes, `${` or non-ASCII letters as the bytes it is made of.
+
+    >>> render_string("carrier"), render_string("it's")
+    ("'carrier'", "CAST(X'69742773' AS STRING)")
+    """
+    # How a backslash or two quotes read depends on Spark settings; hex does not.
+    if _SAFE_TEXT.issuperset(text):
+        return f"'{text}'"
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+
+def _signed(text: str) -> str:
+    return f"({text})" if text.startswith("-") else text  # so that `- -1` never becomes a comment
+
+
+def _float(value: float, suffix: str, name: str) -> str:
+    if math.isnan(value):
+        return f"CAST('NaN' AS {name})"
+    if math.isinf(value):
+        return f"CAST('{'-' if value < 0 else ''}Infinity' AS {name})"
+    # repr is the shortest text that reads back as the double; a float32 held in it reads back as itself, too.
+    return _signed(f"{value!r}{suffix}")
+
+
+def _decimal(value: PyDecimal, kind: Decimal) -> str:
+    if literal_decimal(value) == kind:
+        return _signed(f"{value:f}BD")
+    return f"CAST({_signed(f'{value:f}BD')} AS {kind.name.upper()})"
+
+
+def _date(days: int) -> str:
+    try:
+        return f"DATE '{to_date(days).isoformat()}'"
+    except OverflowError:
+        return f"date_from_unix_date({days})"
