@@ -1,37 +1,94 @@
-"""What every definition shares: frozen, no unknown fields, names that are safe everywhere, durations and types as text."""
+"""What every definition shares: frozen, no unknown fields, names safe everywhere, durations and types as text."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
 
 from featurekit.clock import format_duration, parse_duration
+from featurekit.definitions.problem import Place, Problem
 from featurekit.errors import FeaturekitError
-from featurekit.types import Boolean, DataType, Date, String, Timestamp, is_numeric, parse_type
+from featurekit.types import TYPE_NAMES, Boolean, DataType, Date, String, Timestamp, is_numeric, parse_type
 
-RESERVED_NAMES = frozenset({"as_of", "event_timestamp", "created_timestamp", "found", "status", "request_id", "request"})
+RESERVED_NAMES = frozenset(
+    {"as_of", "event_timestamp", "created_timestamp", "found", "status", "request_id", "request"}
+)
 RESERVED_PREFIX = "__"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_UNITS_TRY: Final = "whole numbers with units, such as 30m, 1h30m or 7d (units: us ms s m h d w)"
+
+WRITTEN: Final = {"written": True}
+"""The validation context for what was read from a file: there a number is not a duration, whatever its unit may be."""
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise the problems, if there are any, as one pydantic error that carries them with their paths."""
+    found = tuple(problems)
+    if found:
+        text = "; ".join(problem.what for problem in found).replace("{", "(").replace("}", ")")
+        raise PydanticCustomError("definition", text, {"problems": found})
+
+
+def problem_here(what: str, *, why: str | None = None, try_: str | None = None, path: Place = ()) -> Problem:
+    return Problem(path=path, what=what, why=why, try_=try_)
 
 
 def _checked_name(value: Any) -> Any:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise ValueError(f"{value!r} is not a name: letters, digits and _, not starting with a digit, at most 63 long")
+        why = "a name is letters, digits and _, does not start with a digit, and is at most 63 long"
+        refuse([problem_here(f"{value!r} is not a name", why=why)])
     if value.lower() in RESERVED_NAMES or value.startswith(RESERVED_PREFIX):
-        raise ValueError(f"{value!r} is a reserved name")
+        why = "featurekit gives columns of this name (or any that begins with __) a meaning of its own"
+        refuse(
+            [
+                problem_here(
+                    f"{value!r} is a reserved name", why=why, try_=f"another name, such as my_{value.strip('_')}"
+                )
+            ]
+        )
     return value
 
 
-def _duration(value: Any) -> Any:
-    # A bool is an int to Python, and YAML reads `1:30` as 90 (base 60): only text and Python-made microseconds pass.
+def _duration(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, str):
         try:
             return parse_duration(value)
         except FeaturekitError as error:
-            raise ValueError(f"{error.what}; {error.try_}") from error
+            refuse([problem_here(error.what, why=error.why, try_=error.try_)])
+    if info.context == WRITTEN:
+        unit = f'for example "{value}d"' if isinstance(value, int) and not isinstance(value, bool) else _UNITS_TRY
+        refuse([problem_here(f"{value!r} is not a duration", why="a duration has a unit", try_=unit)])
     return value
+
+
+def _positive(value: int) -> int:
+    if value <= 0:
+        refuse([problem_here("the duration is zero", why="it must be longer than nothing", try_=_UNITS_TRY)])
+    return value
+
+
+def _not_negative(value: int) -> int:
+    if value < 0:
+        refuse([problem_here(f"a duration of {value} microseconds", why="it must not be negative")])
+    return value
+
+
+def as_tuple(value: Any) -> Any:
+    """Return a list as a tuple, so that definitions stay frozen; anything else unchanged, for pydantic to judge."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _type(value: Any) -> Any:
@@ -39,18 +96,27 @@ def _type(value: Any) -> Any:
         try:
             return parse_type(value)
         except FeaturekitError as error:
-            raise ValueError(f"{error.what}; {error.try_}") from error
+            refuse([problem_here(error.what, why=error.why, try_=error.try_ or f"one of {', '.join(TYPE_NAMES)}")])
     return value
 
 
-Name = Annotated[str, BeforeValidator(_checked_name), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
+_DURATION_SCHEMA: Final[dict[str, Any]] = {
+    "type": "string",
+    "pattern": "^([0-9]+(us|ms|s|m|h|d|w))+$",
+    "examples": ["7d", "1h30m"],
+}
+_SHOWN_DURATION = PlainSerializer(format_duration, return_type=str)
+
+Name = Annotated[
+    str, BeforeValidator(_checked_name), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})
+]
+Text = Annotated[str, StringConstraints(strip_whitespace=False, pattern=r"\S")]
+"""Text with something in it: SQL, a path, a column's name."""
 Micros = Annotated[
-    int,
-    BeforeValidator(_duration),
-    PlainSerializer(format_duration, return_type=str),
-    WithJsonSchema({"type": "string", "pattern": "^([0-9]+(us|ms|s|m|h|d|w))+$", "examples": ["7d", "1h30m"]}),
+    int, BeforeValidator(_duration), AfterValidator(_not_negative), _SHOWN_DURATION, WithJsonSchema(_DURATION_SCHEMA)
 ]
 """A duration in microseconds, written as text such as `7d` or `1h30m`."""
+PositiveMicros = Annotated[Micros, AfterValidator(_positive)]
 ColumnType = Annotated[
     DataType,
     BeforeValidator(_type),
@@ -68,3 +134,18 @@ class Definition(BaseModel):
 def is_key_type(kind: DataType) -> bool:
     """Return whether a join key may have this type: one whose values have one readable form."""
     return is_numeric(kind) or isinstance(kind, Boolean | String | Date | Timestamp)
+
+
+def same_but_for_case(names: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the names that repeat an earlier one but for case, as (position, earlier name).
+
+    >>> same_but_for_case(["a", "b", "A"])
+    [(2, 'a')]
+    """
+    first: dict[str, str] = {}
+    found = []
+    for at, name in enumerate(names):
+        if name.lower() in first:
+            found.append((at, first[name.lower()]))
+        first.setdefault(name.lower(), name)
+    return found

@@ -2,46 +2,97 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
-from typing import Any
+from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, field_validator, model_validator
 from pydantic import Field as Attribute
 
-from featurekit.definitions.base import Definition, Micros, Name
+from featurekit.clock import DAY, format_duration, zone
+from featurekit.definitions.base import (
+    Definition,
+    Micros,
+    Name,
+    PositiveMicros,
+    Text,
+    as_tuple,
+    problem_here,
+    refuse,
+    same_but_for_case,
+)
+from featurekit.definitions.expectation import Default, Expectation
+from featurekit.definitions.problem import Problem
+from featurekit.errors import FeaturekitError
 from featurekit.grid import Grid
 
-Default = bool | int | float | str
-"""A default as written; the compiler gives it the feature's type, exactly, or refuses it."""
-
-
-class Expectation(Definition):
-    """What must hold for a feature's values in a refresh before it is published."""
-
-    between: tuple[float | int, float | int] | None = Attribute(default=None, strict=False)
-    not_null: bool | None = None
-    in_set: tuple[Default, ...] | None = Attribute(default=None, strict=False)
-    max_null_share: float | None = Attribute(default=None, ge=0, le=1, strict=False)
+__all__ = ["Default", "Expectation", "Feature", "FeatureView", "Refresh"]
 
 
 class Feature(Definition):
     """One feature: an aggregate over `window`, or the latest row's value (not older than `ttl`)."""
 
     name: Name
-    sql: str
-    window: Micros | None = None
-    ttl: Micros | None = None
+    sql: Text
+    window: PositiveMicros | None = None
+    ttl: PositiveMicros | None = None
     default: Default | None = None
     expect: Expectation | None = None
     owner: str | None = None
     description: str | None = None
 
+    @model_validator(mode="after")
+    def _window_or_ttl(self) -> Self:
+        if self.window is not None and self.ttl is not None:
+            what = "it has a window and a ttl"
+            why = "a window belongs to an aggregate, a ttl to the latest row's value; a feature is one of the two"
+            refuse([problem_here(what, why=why, try_="keep the one that is meant", path=("ttl",))])
+        return self
+
 
 class Refresh(Definition):
     """How often a view is computed: every `every` from the epoch in UTC, or by whole local days of a zone."""
 
-    every: Micros
+    every: PositiveMicros
     timezone: str | None = None
-    anchor: date | None = None
+    anchor: Annotated[date | None, BeforeValidator(lambda value: _date(value))] = None
+
+    @model_validator(mode="after")
+    def _is_a_grid(self) -> Self:
+        refuse(_grid_problems(self))
+        return self
+
+
+def _date(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            refuse([problem_here(f"{value!r} is not a date", try_="year-month-day, such as 2013-11-04")])
+    return value
+
+
+def _grid_problems(refresh: Refresh) -> Iterator[Problem]:
+    if refresh.timezone is None:
+        if refresh.anchor is not None:
+            why = "without a timezone the grid is anchored at 1970-01-01 UTC; an anchor names a local date"
+            yield problem_here("an anchor without a timezone", why=why, try_="add a timezone", path=("anchor",))
+        return
+    try:
+        zone(refresh.timezone)
+    except FeaturekitError as error:
+        yield problem_here(error.what, why=error.why, try_=error.try_, path=("timezone",))
+    if refresh.every % DAY:
+        yield problem_here(
+            f"{format_duration(refresh.every)} is not whole days",
+            why="in a declared zone a refresh is at the start of a local day, and local days are 23 to 25 hours long",
+            try_="whole days such as 1d, or no timezone",
+            path=("every",),
+        )
+    elif refresh.every > DAY and refresh.anchor is None:
+        why = "a grid of several local days needs one date that is on it"
+        try_ = "for example anchor: 2013-11-04, the Monday of weekly refreshes"
+        yield problem_here(f"every {format_duration(refresh.every)} in a zone without an anchor", why=why, try_=try_)
 
 
 class FeatureView(Definition):
@@ -50,12 +101,12 @@ class FeatureView(Definition):
     name: Name
     entity: str
     source: str
-    keys: dict[str, str] = {}
-    where: str | None = None
+    keys: dict[str, Text] = Attribute(default_factory=dict)
+    where: Text | None = None
     refresh: Refresh
     availability_delay: Micros = 0
     allowed_lateness: Micros = 0
-    features: tuple[Feature, ...]
+    features: Annotated[tuple[Feature, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     owner: str | None = None
     description: str | None = None
 
@@ -66,7 +117,34 @@ class FeatureView(Definition):
     def feature(self, name: str) -> Feature | None:
         return next((feature for feature in self.features if feature.name == name), None)
 
+    @field_validator("refresh", mode="before")
+    @classmethod
+    def _short_refresh(cls, value: Any) -> Any:
+        return value if isinstance(value, dict | Refresh) else {"every": value}
 
-def refresh_of(value: Any) -> Any:
-    """Return the mapping that a short `refresh: 1d` stands for; anything else unchanged."""
-    return {"every": value} if isinstance(value, str) else value
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        found = list(repeated_features([feature.name for feature in self.features]))
+        if self.allowed_lateness > self.availability_delay:
+            late, delay = format_duration(self.allowed_lateness), format_duration(self.availability_delay)
+            found.append(
+                problem_here(
+                    f"allowed_lateness ({late}) is longer than availability_delay ({delay})",
+                    why="a refresh waits for late rows, and must be done when serving sees it",
+                    try_=f"availability_delay: {late} and the time a run takes",
+                    path=("allowed_lateness",),
+                )
+            )
+        refuse(found)
+        return self
+
+
+def repeated_features(names: list[str]) -> Iterator[Problem]:
+    for at, earlier in same_but_for_case(names):
+        same = earlier == names[at]
+        yield problem_here(
+            f"the feature {earlier} is there twice" if same else f"{earlier} and {names[at]} differ in case only",
+            why=None if same else "Spark does not tell upper and lower case in column names apart",
+            try_="another name for one of them",
+            path=("features", at),
+        )

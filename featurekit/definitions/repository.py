@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field as Attribute
+
 from featurekit.definitions.base import Definition
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView
@@ -11,8 +13,8 @@ from featurekit.definitions.source import Source
 
 
 class Repository(Definition):
-    entities: dict[str, Entity] = {}
-    sources: dict[str, Source] = {}
-    feature_views: dict[str, FeatureView] = {}
-    on_demand_feature_views: dict[str, OnDemandFeatureView] = {}
-    feature_services: dict[str, FeatureService] = {}
+    entities: dict[str, Entity] = Attribute(default_factory=dict)
+    sources: dict[str, Source] = Attribute(default_factory=dict)
+    feature_views: dict[str, FeatureView] = Attribute(default_factory=dict)
+    on_demand_feature_views: dict[str, OnDemandFeatureView] = Attribute(default_factory=dict)
+    feature_services: dict[str, FeatureService] = Attribute(default_factory=dict)

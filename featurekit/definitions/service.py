@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from featurekit.definitions.base import Definition, Name
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, model_validator
+from pydantic import Field as Attribute
+
+from featurekit.definitions.base import Definition, Name, as_tuple, problem_here, refuse
+from featurekit.definitions.problem import Problem
 
 
 class ServiceFeatures(Definition):
@@ -14,7 +21,7 @@ class ServiceFeatures(Definition):
     view: str
     feature: str | None = None
     alias: Name | None = None
-    keys: dict[str, str] = {}
+    keys: dict[str, Name] = Attribute(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -23,6 +30,45 @@ class ServiceFeatures(Definition):
 
 class FeatureService(Definition):
     name: Name
-    features: tuple[ServiceFeatures, ...]
+    features: Annotated[tuple[ServiceFeatures, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     owner: str | None = None
     description: str | None = None
+
+    @model_validator(mode="after")
+    def _each_name_means_one_thing(self) -> Self:
+        refuse(_clashes(self.features))
+        return self
+
+
+def _clashes(entries: tuple[ServiceFeatures, ...]) -> Iterator[Problem]:
+    for at, entry in enumerate(entries):
+        for earlier in entries[:at]:
+            if clash := _clash(entry, earlier):
+                what, why, try_ = clash
+                yield problem_here(what, why=why, try_=try_, path=("features", at))
+                break
+
+
+def _clash(entry: ServiceFeatures, earlier: ServiceFeatures) -> tuple[str, str | None, str] | None:
+    if entry.name.lower() != earlier.name.lower():
+        return None
+    alias = f"an alias: {{view: {entry.view}, alias: …, keys: {{…}}}}"
+    if entry.name != earlier.name:
+        return (
+            f"{earlier.name} and {entry.name} differ in case only",
+            "Spark does not tell upper and lower case apart",
+            alias,
+        )
+    if entry.view != earlier.view:
+        return (
+            f"{entry.name} names both {earlier.view} and {entry.view}",
+            "a name in a service is one view",
+            "another alias",
+        )
+    if entry.keys != earlier.keys:
+        return f"{entry.name} is there twice with different keys", "a name in a service is one lookup", alias
+    if entry.feature is None or earlier.feature is None:
+        return f"{entry.name} is there twice", "its features would be there twice", f"remove one, or give one {alias}"
+    if entry.feature.lower() == earlier.feature.lower():
+        return f"{entry.name}.{entry.feature} is there twice", None, f"remove one, or give one {alias}"
+    return None

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any, Self
 
 from pydantic import Field as Attribute
+from pydantic import field_validator, model_validator
 
-from featurekit.definitions.base import ColumnType, Definition, Micros, Name
-from featurekit.types import Schema
+from featurekit.clock import parse_instant, zone
+from featurekit.definitions.base import (
+    ColumnType,
+    Definition,
+    Micros,
+    Name,
+    Text,
+    problem_here,
+    refuse,
+    same_but_for_case,
+)
+from featurekit.definitions.problem import Problem
+from featurekit.errors import FeaturekitError
 from featurekit.types import Field as SchemaField
+from featurekit.types import Schema
 
 
 class SourceFormat(StrEnum):
@@ -28,15 +43,15 @@ class Source(Definition):
     """
 
     name: Name
-    path: str | None = None
-    table: str | None = None
-    sql: str | None = None
+    path: Text | None = None
+    table: Text | None = None
+    sql: Text | None = None
     format: SourceFormat | None = None
-    columns: dict[str, ColumnType] | None = None
+    columns: dict[Text, ColumnType] | None = Attribute(default=None, min_length=1)
     null_tokens: tuple[str, ...] = Attribute(default=(), strict=False)
-    event_timestamp: str
-    created_timestamp: str | None = None
-    event_id: str | None = None
+    event_timestamp: Text
+    created_timestamp: Text | None = None
+    event_id: Text | None = None
     timezone: str | None = None
     known_from: str | None = None
     assumed_lag: Micros | None = None
@@ -58,3 +73,70 @@ class Source(Definition):
         if self.columns is None:
             return None
         return Schema(tuple(SchemaField(name, kind) for name, kind in self.columns.items()))
+
+    @field_validator("format", mode="before")
+    @classmethod
+    def _format_by_name(cls, value: Any) -> Any:
+        if isinstance(value, str) and value not in tuple(SourceFormat):
+            refuse([problem_here(f"{value!r} is not a format", try_=f"one of {', '.join(SourceFormat)}")])
+        return SourceFormat(value) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        refuse((*_where_from(self), *_times(self)))
+        return self
+
+
+def _where_from(source: Source) -> Iterator[Problem]:
+    given = [name for name in ("path", "table", "sql") if getattr(source, name) is not None]
+    if not given:
+        yield problem_here("it has no path, table or sql", why="one of them says where rows come from", try_="add one")
+        return
+    if len(given) > 1:
+        what = f"it has {' and '.join(given)}"
+        yield problem_here(what, why="a source is one of path, table or sql", try_="keep one", path=(given[1],))
+        return
+    kind = source.kind
+    if source.format is not None and (given == ["path"]) != (source.format in (SourceFormat.PARQUET, SourceFormat.CSV)):
+        why = "format tells the files of a path apart: parquet or csv"
+        yield problem_here(f"{source.format} is not the format of a {given[0]}", why=why, path=("format",))
+        return
+    if kind is not SourceFormat.PARQUET and source.columns is None:
+        yield problem_here(
+            f"{'a CSV source' if kind is SourceFormat.CSV else f'a source by {kind}'} declares no columns",
+            why="their types can't be read without Spark, and are never guessed",
+            try_="columns: {name: type, …}",
+            path=(given[0],),
+        )
+    if source.null_tokens and kind is not SourceFormat.CSV:
+        why = "only CSV has cells that stand for null; elsewhere null is null"
+        yield problem_here(f"null_tokens on a source by {kind}", why=why, try_="remove it", path=("null_tokens",))
+    names = list(source.columns or ())
+    for at, earlier in same_but_for_case(names):
+        why = "Spark does not tell upper and lower case in column names apart"
+        what = f"the columns {earlier} and {names[at]} differ in case only"
+        yield problem_here(what, why=why, path=("columns", names[at]))
+
+
+def _times(source: Source) -> Iterator[Problem]:
+    if source.event_id is not None and source.created_timestamp is None:
+        yield problem_here(
+            "event_id needs a created_timestamp",
+            why="rows that share it are versions of one event; the newest is told by when it was created",
+            try_="add created_timestamp, or remove event_id",
+            path=("event_id",),
+        )
+    if (source.known_from is None) != (source.assumed_lag is None):
+        given, missing = ("known_from", "assumed_lag") if source.assumed_lag is None else ("assumed_lag", "known_from")
+        why = "rows created before known_from count as known assumed_lag after they happened: each needs the other"
+        yield problem_here(f"{given} without {missing}", why=why, try_=f"add {missing}", path=(given,))
+    elif source.known_from is not None and source.created_timestamp is None:
+        why = "without a created timestamp no row says when it became known, before or after known_from"
+        yield problem_here("known_from needs a created_timestamp", why=why, path=("known_from",))
+    for name, check in (("timezone", zone), ("known_from", parse_instant)):
+        value = getattr(source, name)
+        try:
+            if value is not None:
+                check(value)
+        except FeaturekitError as error:
+            yield problem_here(error.what, why=error.why, try_=error.try_, path=(name,))

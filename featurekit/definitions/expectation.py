@@ -1,0 +1,83 @@
+"""Expectations: what must hold for a feature's values before a refresh is published; and defaults, as written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, model_validator
+from pydantic import Field as Attribute
+
+from featurekit.definitions.base import Definition, as_tuple, problem_here, refuse
+from featurekit.definitions.problem import Problem
+from featurekit.types import Boolean, DataType, Decimal, String, integer_range, is_float, is_integer, is_numeric
+
+Default = bool | int | float | str
+"""A default as written; the compiler gives it the feature's type, exactly, or refuses it."""
+Bound = int | float
+
+
+class Expectation(Definition):
+    """What must hold for a feature's values in a refresh before it is published."""
+
+    between: Annotated[tuple[Bound, Bound] | None, BeforeValidator(as_tuple)] = None
+    not_null: bool | None = None
+    in_set: Annotated[tuple[Default, ...] | None, BeforeValidator(as_tuple)] = Attribute(default=None, min_length=1)
+    max_null_share: Annotated[Bound, Attribute(ge=0, le=1)] | None = None
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        refuse(_empty_promises(self))
+        return self
+
+
+def _empty_promises(expectation: Expectation) -> Iterator[Problem]:
+    if not expectation.model_dump(exclude_none=True):
+        why = "an expectation that expects nothing would look like a check and be none"
+        yield problem_here(
+            "it expects nothing", why=why, try_="between, not_null, in_set or max_null_share; or remove it"
+        )
+    if expectation.not_null is False:
+        why = "nulls are allowed unless something forbids them"
+        yield problem_here("not_null: false expects nothing", why=why, try_="remove it", path=("not_null",))
+    if expectation.between is not None:
+        low, high = expectation.between
+        if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            why = "the first bound is the lowest value allowed, the second the highest"
+            what = f"no value is between {low} and {high}"
+            yield problem_here(what, why=why, try_=f"between: [{high}, {low}]", path=("between",))
+    if expectation.not_null and expectation.max_null_share is not None:
+        why = "not_null forbids every null, max_null_share allows some"
+        yield problem_here("not_null and max_null_share", why=why, try_="keep one", path=("max_null_share",))
+
+
+def check_expectation(expectation: Expectation, kind: DataType) -> str | None:
+    """Return why the expectation can't be checked on values of this type, None where it can.
+
+    >>> from featurekit.types import String
+    >>> check_expectation(Expectation(between=(0, 1)), String())
+    'between needs a number, and the feature is string'
+    """
+    if expectation.between is not None and not is_numeric(kind):
+        return f"between needs a number, and the feature is {kind}"
+    for value in expectation.in_set or ():
+        if not _is_of(value, kind):
+            return f"in_set has {value!r}, which is not a {kind} value"
+    return None
+
+
+def _is_of(value: bool | int | float | str, kind: DataType) -> bool:
+    """Return whether the value, as written, is one of the type's values exactly."""
+    match value:
+        case bool():
+            return isinstance(kind, Boolean)
+        case int() if is_integer(kind):
+            low, high = integer_range(kind)
+            return low <= value <= high
+        case int():
+            return is_float(kind) or isinstance(kind, Decimal)
+        case float():
+            return is_float(kind)
+        case str():
+            return isinstance(kind, String)

@@ -1,0 +1,133 @@
+"""What pydantic found wrong, as problems in our words and under the paths that people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from featurekit.definitions.base import WRITTEN, Definition
+from featurekit.definitions.problem import Place, Problem, did_you_mean
+
+Model = TypeVar("Model", bound=Definition)
+
+# What a value should have been, by pydantic's error type.
+_WANTED: Final = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "dict_type": "a mapping {name: value}",
+    "model_type": "a mapping {name: value}",
+    "tuple_type": "a list [ ]",
+    "is_instance_of": "text",
+    "date_type": "a date, such as 2013-11-04",
+    "enum": "a name",
+}
+
+
+def build(model: type[Model], value: Any, *, subject: str) -> tuple[Model | None, tuple[Problem, ...]]:
+    """Return the model made from written values, or None and why not; `subject` begins each message."""
+    try:
+        return model.model_validate(value, context=WRITTEN), ()
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    # A value that fits no member of a union is told once, not once a member: the members' names end the path.
+    told: dict[Place, list[ErrorDetails]] = {}
+    for details in found:
+        told.setdefault(_without_members(details["loc"]), []).append(details)
+    problems = [problem for loc, errors in told.items() for problem in _problem(model, loc, errors)]
+    return None, tuple(
+        Problem(path=problem.path, what=f"{subject}: {problem.what}", why=problem.why, try_=problem.try_)
+        for problem in problems
+    )
+
+
+def _without_members(loc: Place) -> Place:
+    while loc and loc[-1] in ("bool", "int", "float", "str", "constrained-int", "constrained-float"):
+        loc = loc[:-1]
+    return loc
+
+
+def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) -> Iterator[Problem]:
+    error = errors[0]
+    kind = error["type"]
+    name = str(loc[-1]) if loc else "it"
+    if kind == "definition":
+        for problem in error["ctx"]["problems"]:
+            yield problem.under(loc)
+    elif kind == "missing":
+        yield Problem(path=loc[:-1], what=f"{name} is missing", try_=f"add {name}: …")
+    elif kind == "extra_forbidden":
+        fields = [field for field in fields_at(model, loc[:-1]) if field != "name"]
+        yield Problem(path=loc, what=f"{name} is not a field here", try_=did_you_mean(name, fields))
+    elif len(errors) > 1:
+        yield _wrong_kind(loc, name, "a number, text, or true or false", error["input"])
+    elif kind in _WANTED:
+        yield _wrong_kind(loc, name, _WANTED[kind], error["input"])
+    elif kind == "string_pattern_mismatch":
+        yield Problem(path=loc, what=f"{name} is empty", try_="write its text")
+    elif kind in ("too_short", "too_long"):
+        yield Problem(path=loc, what=_wrong_length(name, error))
+    else:
+        yield Problem(path=loc, what=f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}")
+
+
+def _wrong_kind(loc: Place, name: str, wanted: str, value: Any) -> Problem:
+    is_scalar = isinstance(value, bool | int | float)
+    try_ = f'quote it where text is meant: "{shown(value)}"' if wanted == "text" and is_scalar else None
+    label = f"entry {name}" if name.isdigit() else name
+    return Problem(path=loc, what=f"{label} must be {wanted}, not {_kind_of(value)}", try_=try_)
+
+
+def _wrong_length(name: str, error: ErrorDetails) -> str:
+    limits = error["ctx"]
+    if error["type"] == "too_short" and limits["min_length"] == 1:
+        return f"{name} is empty"
+    wanted = limits.get("max_length", limits.get("min_length"))
+    return f"{name} has {limits['actual_length']} entries; it takes {wanted}"
+
+
+def _kind_of(value: Any) -> str:
+    match value:
+        case bool() | None:
+            return shown(value)
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"the text {value[:40]!r}"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return type(value).__name__
+
+
+def shown(value: Any) -> str:
+    """Return a value as it was written in YAML."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case _:
+            return str(value)
+
+
+def fields_at(model: type[BaseModel], path: Place) -> list[str]:
+    """Return the field names of the model that stands at `path` inside `model`."""
+    for part in path:
+        inner = _models_in(model.model_fields[str(part)].annotation) if str(part) in model.model_fields else []
+        if not inner:
+            break
+        model = inner[0]
+    return list(model.model_fields)
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in getattr(annotation, "__args__", ()) for model in _models_in(part)]

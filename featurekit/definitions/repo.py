@@ -1,0 +1,216 @@
+"""Load feature_defs/: YAML files to a Repository, executing nothing, with every mistake and every position.
+
+files ──read_files──▶ plain values ──build──▶ definitions ──reference_problems──▶ LoadedRepo
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from featurekit.definitions.base import Definition
+from featurekit.definitions.entity import Entity
+from featurekit.definitions.feature_view import Feature, FeatureView
+from featurekit.definitions.mistakes import build
+from featurekit.definitions.on_demand import OnDemandFeature, OnDemandFeatureView
+from featurekit.definitions.positions import Positions, by_position
+from featurekit.definitions.problem import Place, Problem
+from featurekit.definitions.references import reference_problems
+from featurekit.definitions.repo_files import SECTIONS, Written, read_files
+from featurekit.definitions.repository import Repository
+from featurekit.definitions.service import FeatureService, ServiceFeatures
+from featurekit.definitions.shapes import service_entry
+from featurekit.definitions.source import Source
+from featurekit.definitions.yaml_values import REFUSED
+from featurekit.errors import DefinitionError, DefinitionErrors
+
+_MODELS: Final[dict[str, type[Definition]]] = {
+    "entities": Entity,
+    "sources": Source,
+    "feature_views": FeatureView,
+    "on_demand_feature_views": OnDemandFeatureView,
+    "feature_services": FeatureService,
+}
+_FEATURES: Final[dict[str, type[Definition]]] = {
+    "feature_views": Feature,
+    "on_demand_feature_views": OnDemandFeature,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRepo:
+    """What a folder declares, where it stands, and what is wrong with it.
+
+    `repository` holds the definitions that have no mistake and name only what is there, so it can be compiled to find
+    more mistakes. `left_out` names the others: ("sources", "departures"), or one feature of a view that stays,
+    ("feature_views", "load", "features", "n"). A mistake about a name that is left out would be told twice.
+    """
+
+    repository: Repository
+    positions: Positions
+    mistakes: tuple[DefinitionError, ...]
+    left_out: frozenset[Place] = frozenset()
+
+
+def load_repo(path: Path, *, root: Path | None = None) -> LoadedRepo:
+    """Return what the YAML files under `path` declare, with all mistakes; `path` may also be one file.
+
+    Positions name files relative to `root`, the folder's parent where it is not given.
+    """
+    return check_written(read_files(path, path.parent if root is None else root))
+
+
+def raise_mistakes(loaded: LoadedRepo, more: Iterable[Problem | DefinitionError] = ()) -> None:
+    """Raise DefinitionErrors with all mistakes, those of `more` too, in the order of their positions; or return."""
+    found = [loaded.positions.mistake(one) if isinstance(one, Problem) else one for one in more]
+    if mistakes := by_position([*loaded.mistakes, *found]):
+        raise DefinitionErrors(mistakes)
+
+
+def check_written(written: Written) -> LoadedRepo:
+    """Return what was written as definitions, with what is wrong with them and between them."""
+    positions = Positions(written.spots)
+    builder = _Builder(written)
+    for section, definitions in written.sections.items():
+        for name, body in definitions.items():
+            builder.add(section, name, body)
+    repository = Repository.model_validate(builder.built)
+    left_out = builder.left_out
+    references = tuple(reference_problems(repository, frozenset(left_out))) if written.is_complete else ()
+    left_out |= {problem.path[:2] for problem in references}
+    repository = _closed(repository, left_out)
+    found = [positions.mistake(problem) for problem in (*builder.problems, *references)]
+    return LoadedRepo(repository, positions, by_position([*written.mistakes, *found]), frozenset(left_out))
+
+
+class _Builder:
+    """Builds definitions one by one; those with mistakes are left out, and of a view only those features."""
+
+    def __init__(self, written: Written) -> None:
+        self.written = written
+        self.built: dict[str, dict[str, Definition]] = {section: {} for section in SECTIONS}
+        self.left_out: set[Place] = set()
+        self.problems: list[Problem] = []
+
+    def add(self, section: str, name: str, body: Any) -> None:
+        path: Place = (section, name)
+        subject = f"{SECTIONS[section]} {name}"
+        definition = None
+        if isinstance(body, dict):
+            value, written_names = self._prepared(path, body, subject)
+            definition = self._build(_MODELS[section], path, value, subject, written_names)
+        elif body is not REFUSED:
+            self._tell([Problem(path=path, what=f"{subject} must be a mapping {{field: value}}")])
+        if definition is None or any(spot[:2] == path and spot[2:3] != ("features",) for spot in self.written.spoiled):
+            self.left_out.add(path)
+        else:
+            self.built[section][name] = definition
+
+    def _prepared(self, path: Place, body: dict[str, Any], subject: str) -> tuple[dict[str, Any], list[str | int]]:
+        """Return the fields as the model takes them, and for each entry of `features` its name as written."""
+        section, name = path
+        features = body.get("features", REFUSED)
+        rest = {**self._without_name(path, body, subject), "name": name}
+        if features is REFUSED:  # none there, which the model tells; or told already
+            return rest, []
+        if section in _FEATURES:
+            good = self._features((*path, "features"), features, _FEATURES[str(section)], subject)
+        else:
+            good = self._entries((*path, "features"), features, subject)
+        return {**rest, "features": tuple(good.values()) or REFUSED}, list(good)
+
+    def _features(self, path: Place, value: Any, model: type[Definition], subject: str) -> dict[str | int, Definition]:
+        if not isinstance(value, dict) or not value:
+            self._refuse_features(path, f"{subject}: features must be a mapping {{name: {{sql: …}}}}")
+            return {}
+        good: dict[str | int, Definition] = {}
+        for name, body in value.items():
+            here = (*path, name)
+            label = f"feature {path[1]}.{name}"
+            feature = None
+            if isinstance(body, dict):
+                fields = {**self._without_name(here, body, label), "name": name}
+                feature = self._build(model, here, fields, label, [])
+            elif body is not REFUSED:
+                what = f"{label} must be a mapping {{sql: …}}"
+                self._tell([Problem(path=here, what=what, try_=f"{name}: {{sql: …}}")])
+            if feature is None or any(spot[:4] == here for spot in self.written.spoiled):
+                self.left_out.add(here)
+            else:
+                good[name] = feature
+        if not good:  # each was told; that none is left is no mistake of its own
+            self.written.spoiled.add(path)
+        return good
+
+    def _entries(self, path: Place, value: Any, subject: str) -> dict[str | int, Definition]:
+        if not isinstance(value, list) or not value:
+            self._refuse_features(path, f"{subject}: features must be a list [view, view.feature, …]")
+            return {}
+        good: dict[str | int, Definition] = {}
+        for at, written in enumerate(value):
+            fields, problems = service_entry(written, (*path, at)) if written is not REFUSED else (None, ())
+            self._tell(Problem(path=p.path, what=f"{subject}: {p.what}", why=p.why, try_=p.try_) for p in problems)
+            entry = fields and self._build(ServiceFeatures, (*path, at), fields, subject, [])
+            if entry:
+                good[at] = entry
+        if len(good) < len(value):  # a service without one of its features would be another service
+            self.written.spoiled.add(path)
+            return {}
+        return good
+
+    def _refuse_features(self, path: Place, what: str) -> None:
+        self._tell([Problem(path=path, what=what)])
+        self.written.spoiled.add(path)
+
+    def _without_name(self, path: Place, body: dict[str, Any], subject: str) -> dict[str, Any]:
+        if "name" in body:
+            why = "the name is the key above"
+            self._tell(
+                [Problem(path=(*path, "name"), what=f"{subject}: name is not a field", why=why, try_="remove it")]
+            )
+        return {field: value for field, value in body.items() if field != "name"}
+
+    def _build(
+        self, model: type[Definition], path: Place, value: dict[str, Any], subject: str, names: list[str | int]
+    ) -> Definition | None:
+        definition, problems = build(model, value, subject=subject)
+        for problem in problems:
+            inner = problem.path
+            if inner[:1] == ("features",) and len(inner) > 1 and names:  # by position in the model, by name in the file
+                inner = ("features", names[int(inner[1])], *inner[2:])
+            inner = () if inner == ("name",) else inner
+            self._tell([Problem(path=path + inner, what=problem.what, why=problem.why, try_=problem.try_)])
+        return definition
+
+    def _tell(self, problems: Iterable[Problem]) -> None:
+        self.problems += [problem for problem in problems if not self.written.is_spoiled(problem.path)]
+
+
+def _closed(repository: Repository, left_out: set[Place]) -> Repository:
+    """Return the definitions that are not left out and need nothing that is; what falls away is added to `left_out`."""
+
+    def kept(section: str, definitions: dict[str, Any]) -> dict[str, Any]:
+        left_out.update((section, name) for name in getattr(repository, section) if name not in definitions)
+        return {name: one for name, one in definitions.items() if (section, name) not in left_out}
+
+    entities = kept("entities", repository.entities)
+    sources = kept("sources", repository.sources)
+    all_views = repository.feature_views
+    views = kept("feature_views", {n: v for n, v in all_views.items() if v.entity in entities and v.source in sources})
+    on_demand = kept("on_demand_feature_views", repository.on_demand_feature_views)
+    features = {(name, None) for name in (*views, *on_demand)}
+    features |= {(name, f.name) for name, view in (views | on_demand).items() for f in view.features}
+    services = {
+        name: service
+        for name, service in repository.feature_services.items()
+        if all((entry.view, entry.feature) in features for entry in service.features)
+    }
+    return Repository(
+        entities=entities,
+        sources=sources,
+        feature_views=views,
+        on_demand_feature_views=on_demand,
+        feature_services=kept("feature_services", services),
+    )

@@ -1,0 +1,263 @@
+"""YAML text as nodes that know where they stand. Nothing is resolved, constructed or executed here.
+
+Only the part of YAML that reads the same to everyone passes: one document of mappings, sequences and scalars. Tags,
+anchors, aliases and merge keys are refused: an alias has two positions and a tag asks a loader to build something.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import yaml
+from yaml.scanner import Scanner
+
+MAX_DEPTH: Final = 24
+"""How deep nodes may nest; definitions need 7, and a bomb of brackets should not meet Python's recursion limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """A mistake at a character of the text."""
+
+    index: int
+    what: str
+    why: str | None = None
+    try_: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar as written: its text, and its style (None plain, ' or \" quoted, | or > block)."""
+
+    start: int
+    end: int
+    text: str
+    style: str | None
+
+    @property
+    def is_blank(self) -> bool:
+        """Return whether nothing was written at all (`key:`)."""
+        return self.style is None and not self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    start: int
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    start: int
+    items: tuple[tuple[Node, Node], ...]
+    flow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A node that was already complained about."""
+
+    start: int
+
+
+Node = Scalar | Sequence | Mapping | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """A file's text under the name that people see."""
+
+    name: str
+    text: str
+    _lines: list[int] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = [0, *(at + 1 for at, character in enumerate(self.text) if character == "\n")]
+        object.__setattr__(self, "_lines", starts)
+
+    def position(self, index: int) -> str:
+        """Return `name:line:column` of a character, both counted from 1."""
+        line = bisect_right(self._lines, index)
+        return f"{self.name}:{line}:{index - self._lines[line - 1] + 1}"
+
+    def position_in(self, scalar: Scalar, offset: int) -> str:
+        """Return the position of a character of the scalar's value; of the scalar's start where it is not certain."""
+        index = _index_in(self.text, scalar, offset)
+        return self.position(scalar.start if index is None else index)
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A mapping or sequence whose end has not come yet."""
+
+    start: int
+    is_mapping: bool
+    flow: bool
+    children: list[Node] = field(default_factory=list)
+
+    def node(self) -> Node:
+        if not self.is_mapping:
+            return Sequence(self.start, tuple(self.children))
+        pairs = zip(self.children[::2], self.children[1::2], strict=True)
+        return Mapping(self.start, tuple(pairs), self.flow)
+
+
+def read_yaml(text: str) -> tuple[Node | None, tuple[Flaw, ...]]:
+    """Return the text's one document as a node (None where it is empty or no YAML), and what is wrong with it."""
+    flaws: list[Flaw] = []
+    try:
+        return _compose(text, flaws), tuple(flaws)
+    except yaml.YAMLError as error:
+        return None, (*flaws, _syntax_flaw(error, text))
+
+
+def _compose(text: str, flaws: list[Flaw]) -> Node | None:
+    root: Node | None = None
+    stack: list[_Frame] = []
+
+    def add(node: Node) -> None:
+        nonlocal root
+        if stack:
+            stack[-1].children.append(node)
+        else:
+            root = node
+
+    # Events and not yaml.compose: its scanner and parser don't recurse, and aliases are still visible.
+    documents = 0
+    for event in _events(text):
+        start = _start(event)
+        match event:
+            case yaml.DocumentStartEvent():
+                documents += 1
+                if documents == 2:
+                    flaws.append(
+                        Flaw(
+                            start, "a second YAML document begins here", "a file is one document", "remove the --- line"
+                        )
+                    )
+                    return root
+            case yaml.AliasEvent():
+                flaws.append(_refusal(start, f"the alias *{event.anchor}"))
+                add(Refused(start))
+            case yaml.ScalarEvent():
+                refused = _marked(event, flaws)
+                add(Refused(start) if refused else Scalar(start, _end(event), event.value, event.style or None))
+            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                _marked(event, flaws)
+                if len(stack) == MAX_DEPTH:
+                    flaws.append(Flaw(start, f"nested deeper than {MAX_DEPTH} levels", "no definition needs that"))
+                    return None
+                stack.append(_Frame(start, isinstance(event, yaml.MappingStartEvent), bool(event.flow_style)))
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                add(stack.pop().node())
+            case _:  # the stream and the document begin and end
+                pass
+    return root
+
+
+def _start(event: yaml.Event) -> int:
+    assert event.start_mark is not None  # the parser always sets both
+    return event.start_mark.index
+
+
+def _end(event: yaml.Event) -> int:
+    assert event.end_mark is not None
+    return event.end_mark.index
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
+    return events
+
+
+def _marked(event: yaml.ScalarEvent | yaml.CollectionStartEvent, flaws: list[Flaw]) -> bool:
+    """Return whether the node carries a tag or an anchor, after complaining about it."""
+    start = _start(event)
+    if event.tag is not None:
+        flaws.append(_refusal(start, f"the tag {event.tag.replace('tag:yaml.org,2002:', '!!')}"))
+    if event.anchor is not None:
+        flaws.append(_refusal(start, f"the anchor &{event.anchor}"))
+    return event.tag is not None or event.anchor is not None
+
+
+def _refusal(index: int, what: str) -> Flaw:
+    return Flaw(
+        index,
+        f"{what} is not supported",
+        "definitions are plain data: nothing is executed, built or copied while they load",
+        "write the value itself; quote it where it begins with * & or !",
+    )
+
+
+def _syntax_flaw(error: yaml.YAMLError, text: str) -> Flaw:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        index = mark.index if mark else 0
+        problem = error.problem or error.context or "it can't be read"
+        return _known_syntax(index, problem, text)
+    if isinstance(error, yaml.reader.ReaderError):
+        return Flaw(error.position, f"the character U+{error.character:04X} is not allowed in YAML", error.reason)
+    return Flaw(0, "this is not YAML", str(error))
+
+
+def _known_syntax(index: int, problem: str, text: str) -> Flaw:
+    character = text[index : index + 1]
+    quote = 'quote the text: sql: "…"'
+    if character == "\t":
+        return Flaw(index, "a tab where YAML wants spaces", "YAML does not allow tabs in indentation", "use spaces")
+    if "mapping values are not allowed" in problem:
+        why = "a colon with a space after it begins a value"
+        return Flaw(index, "a second `: ` on one line", why, f"{quote}; or mend the indentation")
+    if character and character in "@`%":
+        return Flaw(index, f"a value can't begin with {character}", "YAML reserves this character", quote)
+    return Flaw(index, f"this is not YAML: {problem}", None, f"mend the brackets and indentation, or {quote}")
+
+
+def _index_in(text: str, scalar: Scalar, offset: int) -> int | None:
+    """Return the index in the file of the scalar's character at `offset`, None where that can't be told for certain.
+
+    YAML folds, strips and re-indents white space and nothing else (outside escapes): so the value's n-th visible
+    character is the n-th visible one of the text as written, in each of the five styles.
+    """
+    written = [(character, index) for character, index in _written(text, scalar) if not character.isspace()]
+    value = [(character, at) for at, character in enumerate(scalar.text) if not character.isspace()]
+    if [character for character, _ in written] != [character for character, _ in value] or not value:
+        return None
+    before = [(at, index) for (_, at), (_, index) in zip(value, written, strict=True) if at <= offset]
+    if not before:
+        return written[0][1]
+    at, index = before[-1]
+    # Between two visible characters (or at the very end): as far after the one before it.
+    return min(index + (offset - at), scalar.end)
+
+
+def _written(text: str, scalar: Scalar) -> Iterator[tuple[str, int]]:
+    """Yield the scalar's characters as written, escapes undone, with their indices in the file."""
+    match scalar.style:
+        case None:
+            yield from zip(text[scalar.start : scalar.end], range(scalar.start, scalar.end), strict=True)
+        case "'" | '"':
+            yield from _unescaped(text, scalar.start + 1, scalar.end - 1, scalar.style)
+        case _:
+            header_end = text.find("\n", scalar.start, scalar.end)
+            start = scalar.end if header_end < 0 else header_end + 1
+            yield from zip(text[start : scalar.end], range(start, scalar.end), strict=True)
+
+
+def _unescaped(text: str, start: int, end: int, quote: str) -> Iterator[tuple[str, int]]:
+    at = start
+    while at < end:
+        if quote == "'" and text[at] == "'":
+            yield "'", at
+            at += 2
+        elif quote == '"' and text[at] == "\\":
+            digits = Scanner.ESCAPE_CODES.get(text[at + 1], 0)
+            code = text[at + 2 : at + 2 + digits]
+            yield (chr(int(code, 16)) if code else Scanner.ESCAPE_REPLACEMENTS.get(text[at + 1], " ")), at
+            at += 2 + digits
+        else:
+            yield text[at], at
+            at += 1
