@@ -1,0 +1,82 @@
+"""A Parquet file's columns as Spark sees them, from its footer: no rows are read and no Spark is started."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from featurekit.arrow_types import from_arrow
+from featurekit.errors import InputError, SourceError
+from featurekit.types import DataType, Null, Timestamp, TimestampNtz
+
+
+class TimeUnit(StrEnum):
+    """How a timestamp column is stored."""
+
+    MILLIS = "milliseconds"
+    MICROS = "microseconds"
+    NANOS = "nanoseconds"
+    INT96 = "int96"
+
+
+@dataclass(frozen=True, slots=True)
+class FooterColumn:
+    """A top-level column: its type, or why there is none; and the unit of a timestamp."""
+
+    name: str
+    type: DataType | None
+    refusal: str | None = None
+    unit: TimeUnit | None = None
+
+
+def read_footer(path: Path) -> tuple[FooterColumn, ...]:
+    """Return the columns that a Parquet file's footer declares; SourceError where it is no Parquet or cut short."""
+    try:
+        metadata = pq.read_metadata(path)
+        arrow = metadata.schema.to_arrow_schema()
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(
+            "the file is not Parquet, or was cut short",
+            where=str(path),
+            why=f"its footer can't be read: {str(error).strip().splitlines()[0]}",
+            try_="write it again; a source of another kind says so with format:",
+        ) from error
+    columns = []
+    leaf = 0
+    for field in arrow:
+        columns.append(_column(field, metadata.schema.column(leaf)) if _leaves(field.type) else _nested(field))
+        leaf += _leaves(field.type)
+    return tuple(columns)
+
+
+def _leaves(arrow: pa.DataType) -> int:
+    """Return how many Parquet columns hold a field."""
+    if not pa.types.is_nested(arrow):
+        return 1
+    return sum(_leaves(arrow.field(at).type) for at in range(arrow.num_fields))
+
+
+def _nested(field: pa.Field) -> FooterColumn:
+    return FooterColumn(field.name, None, refusal="it is a struct without fields")
+
+
+def _column(field: pa.Field, leaf: pq.ColumnSchema) -> FooterColumn:
+    # Spark goes by Parquet's own types, not by the Arrow schema that pyarrow stores beside them.
+    if leaf.physical_type == "INT96":
+        return FooterColumn(field.name, Timestamp(), unit=TimeUnit.INT96)
+    logical = json.loads(leaf.logical_type.to_json())
+    if logical["Type"] == "Timestamp" and not pa.types.is_nested(field.type):
+        stamp = Timestamp() if logical["isAdjustedToUTC"] else TimestampNtz()
+        return FooterColumn(field.name, stamp, unit=TimeUnit(logical["timeUnit"]))
+    try:
+        kind = from_arrow(field.type)
+    except InputError as error:
+        return FooterColumn(field.name, None, refusal=f"{field.type}: {error.why}")
+    if isinstance(kind, Null):
+        return FooterColumn(field.name, None, refusal="the file has no type for it: all its values were null")
+    return FooterColumn(field.name, kind)
