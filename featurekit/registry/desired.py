@@ -1,0 +1,140 @@
+"""Compiled definitions -> what the registry should hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from featurekit.compiled import CompiledFeature, CompiledRepository, CompiledService, CompiledView, Slot
+from featurekit.definitions.base import Definition as Written
+from featurekit.expr.functions import CATALOGUE_VERSION
+from featurekit.expr.nodes import Column, Literal, Node, columns, transform
+from featurekit.expr.serialize import to_json
+from featurekit.lookup_plan import lookup_plan
+from featurekit.plan import encode_plan
+from featurekit.registry.state import Definition, Desired, DesiredService, DesiredView
+from featurekit.types import DataType
+
+
+def desired_state(compiled: CompiledRepository) -> Desired:
+    """Return the views and services of compiled definitions as the registry should hold them."""
+    services = {name: _service(service, is_own=False) for name, service in compiled.services.items()}
+    own = {name: _service(service, is_own=True) for name, service in compiled.view_services.items()}
+    return Desired(views={name: _view(view) for name, view in compiled.views.items()}, services={**services, **own})
+
+
+def _view(view: CompiledView) -> DesiredView:
+    return DesiredView(
+        name=view.name,
+        fingerprint=view.fingerprint,
+        definition=Definition(data=_texts(_view_data(view)), written=_texts(_view_written(view))),
+        grid=view.view.grid,
+    )
+
+
+def _view_data(view: CompiledView) -> dict[str, Any]:
+    """Return what the data fingerprint covers, split so that a difference can be named."""
+    source, definition = view.source, view.view
+    slots = {slot.name: slot for slot in view.slots}
+    return {
+        "catalogue": CATALOGUE_VERSION,
+        "entity": [[key.name, key.type.name] for key in view.keys],
+        "keys": [key.source_column for key in view.keys],
+        "source.sql": source.sql,
+        "source.event_timestamp": source.event_timestamp,
+        "source.created_timestamp": source.created_timestamp,
+        "source.event_id": source.event_id,
+        "source.timezone": source.timezone,
+        "source.known_from": source.known_from,
+        "source.assumed_lag": source.assumed_lag,
+        "source.null_tokens": source.null_tokens,
+        **{f"source.columns.{column.name}": column.type.name for column in view.columns},
+        "refresh": [
+            definition.refresh.every,
+            definition.refresh.timezone,
+            definition.refresh.anchor and definition.refresh.anchor.isoformat(),
+        ],
+        "availability_delay": definition.availability_delay,
+        "allowed_lateness": definition.allowed_lateness,
+        "where": view.where and to_json(view.where),
+        **{f"features/{feature.name}": _feature(feature, slots) for feature in view.features},
+        "order of features": [feature.name for feature in view.features],
+    }
+
+
+def _feature(feature: CompiledFeature, slots: dict[str, Slot]) -> dict[str, Any]:
+    # Slots are numbered over the whole view: renumbered here, else a new feature would seem to change its siblings.
+    used = [column.name for column in columns(feature.expression) if column.name in slots]
+    numbers = {name: f"slot{place}" for place, name in enumerate(used)}
+
+    def renumber(node: Node) -> Node:
+        if not isinstance(node, Column) or node.name not in numbers:
+            return node
+        return Column(type=node.type, nullable=node.nullable, name=numbers[node.name], qualifier=node.qualifier)
+
+    return {
+        "expression": to_json(transform(feature.expression, renumber)),
+        "slots": [_slot(slots[name]) for name in used],
+        "latest": feature.is_latest,
+        "ttl": feature.ttl,
+        "default": _value(feature.default, feature.type),
+    }
+
+
+def _slot(slot: Slot) -> list[Any]:
+    return [
+        slot.function.value,
+        slot.argument and to_json(slot.argument),
+        slot.filter and to_json(slot.filter),
+        slot.window,
+    ]
+
+
+def _view_written(view: CompiledView) -> dict[str, Any]:
+    return {
+        **_dump(view.view, leave_out={"features"}),
+        "entity": _dump(view.entity),
+        "source": _dump(view.source, leave_out={"path"}),
+        **{f"features/{feature.name}": _dump(feature) for feature in view.view.features},
+    }
+
+
+def _service(service: CompiledService, *, is_own: bool) -> DesiredService:
+    data = {
+        "catalogue": CATALOGUE_VERSION,
+        **{part.alias: [part.view.name, part.view.fingerprint.data, part.request_keys] for part in service.views},
+        **{
+            f"features/{item.view}.{item.name}": [to_json(item.expression), _value(item.default, item.type)]
+            for item in service.on_demand
+        },
+        "request": [[field.name, field.type.name] for field in service.request.fields],
+        "outputs": [[output.name, output.type.name] for output in service.outputs],
+    }
+    written = {
+        **_dump(service.service),
+        **{part.alias: part.view.fingerprint.metadata for part in service.views},
+        **{view.name: _dump(view) for view in service.on_demand_views},
+    }
+    return DesiredService(
+        name=service.name,
+        fingerprint=service.fingerprint,
+        definition=Definition(data=_texts(data), written=_texts(written)),
+        views={part.view.name: part.view.fingerprint.data for part in service.views},
+        is_own=is_own,
+        lookup_plan=encode_plan(lookup_plan(service)),
+    )
+
+
+def _value(value: Any, kind: DataType) -> Any:
+    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
+
+
+def _dump(written: Written, *, leave_out: set[str] | None = None) -> dict[str, Any]:
+    return written.model_dump(mode="json", exclude=leave_out, exclude_none=True)
+
+
+def _texts(parts: dict[str, Any]) -> dict[str, str]:
+    return {
+        name: json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        for name, part in parts.items()
+    }

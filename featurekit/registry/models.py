@@ -1,0 +1,126 @@
+"""Model records between rows and values, and the folder that keeps the models' files."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from featurekit.errors import ModelError, RegistryError
+from featurekit.registry.model_record import ModelRecord
+from featurekit.registry.tables import MODELS
+
+_SUFFIX: Final = ".onnx"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftModel:
+    """A model file copied beside those that are kept, not one of them yet."""
+
+    path: Path
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        return f"{self.sha256}{_SUFFIX}"
+
+
+@contextlib.contextmanager
+def drafted(source: Path, folder: Path) -> Iterator[DraftModel]:
+    """A copy of a model file in `folder`; it is gone when the block ends, unless `keep` made it one of the folder's.
+
+    What is checked inside the block is the copy: what is kept is what was checked, whoever writes `source` meanwhile.
+    """
+    if not source.is_file():
+        raise ModelError(f"there is no model file {str(source)!r}", try_="give the path of an ONNX file")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".draft-", suffix=_SUFFIX)
+        draft = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as target, source.open("rb") as content:
+                shutil.copyfileobj(content, target)
+                target.flush()
+                os.fsync(target.fileno())
+            yield DraftModel(path=draft, sha256=file_sha256(draft))
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise RegistryError(
+            "the model file can't be kept",
+            where=str(folder),
+            why=error.strerror,
+            try_="look at the folder's rights and space",
+        ) from error
+
+
+def keep(draft: DraftModel, folder: Path) -> Path:
+    """Return the file under its content's name in `folder`: whole from the first moment it can be seen."""
+    kept = folder / draft.file
+    if not kept.exists():  # equal content, equal name
+        draft.path.chmod(0o644)
+        draft.path.replace(kept)
+    return kept
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def write_model(connection: Connection, namespace: str, record: ModelRecord) -> None:
+    connection.execute(
+        insert(MODELS).values(
+            namespace=namespace,
+            name=record.name,
+            version=record.version,
+            service=record.service,
+            service_fingerprint=record.service_fingerprint,
+            sha256=record.sha256,
+            file=record.file,
+            columns=json.dumps(record.columns, ensure_ascii=False),
+            dtype=record.dtype,
+            input=record.input,
+            output=record.output,
+            registered_at=record.registered_at,
+        )
+    )
+
+
+def last_version(connection: Connection, namespace: str, name: str) -> int:
+    """Return the highest version of a model, 0 where it has none."""
+    query = select(func.max(MODELS.c.version)).where(MODELS.c.namespace == namespace, MODELS.c.name == name)
+    return connection.execute(query).scalar() or 0
+
+
+def read_models(connection: Connection, namespace: str, name: str | None = None) -> tuple[ModelRecord, ...]:
+    """Return the versions of all models or of one, by name, newest first."""
+    query = select(MODELS).where(MODELS.c.namespace == namespace).order_by(MODELS.c.name, MODELS.c.version.desc())
+    if name is not None:
+        query = query.where(MODELS.c.name == name)
+    return tuple(_record(row) for row in connection.execute(query))
+
+
+def _record(row: Row[Any]) -> ModelRecord:
+    return ModelRecord(
+        name=row.name,
+        version=row.version,
+        service=row.service,
+        service_fingerprint=row.service_fingerprint,
+        sha256=row.sha256,
+        file=row.file,
+        columns=tuple(json.loads(row.columns)),
+        dtype=row.dtype,
+        input=row.input,
+        output=row.output,
+        registered_at=row.registered_at,
+    )

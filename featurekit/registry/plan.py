@@ -1,0 +1,187 @@
+"""From changes to stages: what a registration does, in order. Pure.
+
+`explain` shows these stages and `apply` walks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from featurekit.clock import Instant
+from featurekit.registry.diff import (
+    Change,
+    ServiceCreated,
+    ServiceDataChanged,
+    ServiceMetadataChanged,
+    ServiceRemoved,
+    ViewCreated,
+    ViewDataChanged,
+    ViewMetadataChanged,
+    ViewRemoved,
+    diff,
+)
+from featurekit.registry.state import Deployed, Desired, DesiredService, DesiredView
+from featurekit.registry.switch import Watermarks, taken_over, waits_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteView:
+    """Write a new version of a view, or its metadata where only that changed."""
+
+    view: DesiredView
+    change: ViewCreated | ViewDataChanged | ViewMetadataChanged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteService:
+    """Write a new version of a service, or its metadata where only that changed."""
+
+    service: DesiredService
+    change: ServiceCreated | ServiceDataChanged | ServiceMetadataChanged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveView:
+    change: ViewRemoved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveService:
+    """Take a service away from its readers: its lookups say that it isn't registered."""
+
+    change: ServiceRemoved
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishPlan:
+    """Put a service version's lookup plan into the online store, where no reader sees it before the switch."""
+
+    service: DesiredService
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeOver:
+    """Switch what an earlier registration left waiting together with this one."""
+
+    registration: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchPointer:
+    """Move the readers of a service from version `replaces` to `number`, when the views in `waits` are materialized.
+
+    `waits` is the same for all services of a registration: they move together. It is empty for a service that
+    serves nobody yet (`replaces` is None): that one moves at once.
+    """
+
+    service: str
+    number: int
+    replaces: int | None
+    waits: tuple[str, ...]
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsRefresh:
+    """A view version without values yet; `as_of` is what a refresh now would compute. Registering computes nothing."""
+
+    view: str
+    number: int
+    as_of: Instant
+
+
+Stage = WriteView | WriteService | RemoveView | RemoveService | PublishPlan | TakeOver | SwitchPointer | NeedsRefresh
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationPlan:
+    """What a registration does; it holds while `base` is still the registry's last registration."""
+
+    base: int
+    stages: tuple[Stage, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.stages
+
+
+def plan_registration(desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant) -> RegistrationPlan:
+    """Return the plan that leads from what is deployed to what is desired."""
+    return plan(diff(desired, deployed), desired, deployed, refreshed, now)
+
+
+def plan(
+    changes: tuple[Change, ...], desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant
+) -> RegistrationPlan:
+    """Return the stages for `changes`, in the order in which they are carried out."""
+    stages = (
+        *_writes(changes, desired, deployed),  # first: the rest refers to these versions
+        *_publishes(changes, desired, deployed),  # before any switch, which must lead to a plan that is there
+        *_switches(changes, desired, deployed, refreshed),
+        *_refreshes(changes, desired, deployed, now),  # last: registering ends here, somebody else computes
+    )
+    return RegistrationPlan(base=deployed.registration, stages=stages)
+
+
+def _writes(changes: tuple[Change, ...], desired: Desired, deployed: Deployed) -> Iterator[Stage]:
+    for change in changes:
+        match change:
+            case ViewCreated() | ViewDataChanged() | ViewMetadataChanged():
+                yield WriteView(view=desired.views[change.name], change=change)
+            case ServiceCreated() | ServiceDataChanged() | ServiceMetadataChanged():
+                yield WriteService(service=desired.services[change.name], change=change)
+            case ViewRemoved():
+                yield RemoveView(change=change)
+            case ServiceRemoved():
+                yield RemoveService(change=change, is_own=deployed.services[change.name].is_own)
+
+
+def _publishes(changes: tuple[Change, ...], desired: Desired, deployed: Deployed) -> Iterator[Stage]:
+    for change in changes:
+        if isinstance(change, ServiceCreated | ServiceDataChanged | ServiceMetadataChanged):
+            service, old = desired.services[change.name], deployed.services.get(change.name)
+            if old is None or old.lookup_plan != service.lookup_plan:
+                yield PublishPlan(service=service, number=change.number)
+
+
+def _switches(
+    changes: tuple[Change, ...], desired: Desired, deployed: Deployed, refreshed: Watermarks
+) -> Iterator[Stage]:
+    numbers = {c.name: c.number for c in changes if isinstance(c, ServiceCreated | ServiceDataChanged)}
+    removed = [change.name for change in changes if isinstance(change, ServiceRemoved)]
+    earlier = taken_over((*numbers, *removed), deployed.pending)
+    yield from (TakeOver(registration=registration.id) for registration in earlier)
+    for registration in earlier:
+        for name in registration.services:
+            if name in desired.services:
+                numbers.setdefault(name, deployed.services[name].number)
+    registered = {name: view.registration for name, view in deployed.views.items()}
+    # What this registration writes needs a refresh that begins after it, so none that there is can do.
+    registered |= {c.name: deployed.registration + 1 for c in changes if isinstance(c, ViewCreated | ViewDataChanged)}
+    waits = {
+        view
+        for name in numbers
+        if name in deployed.serving
+        for view in waits_of(desired.services[name].views, deployed.serving[name], registered, refreshed)
+    }
+    for name, number in numbers.items():
+        serving = deployed.serving.get(name)
+        yield SwitchPointer(
+            service=name,
+            number=number,
+            replaces=None if serving is None else serving.number,
+            waits=() if serving is None else tuple(sorted(waits)),
+            is_own=desired.services[name].is_own,
+        )
+
+
+def _refreshes(changes: tuple[Change, ...], desired: Desired, deployed: Deployed, now: Instant) -> Iterator[Stage]:
+    served = {fingerprint for version in deployed.serving.values() for fingerprint in version.views.values()}
+    for change in changes:
+        if isinstance(change, ViewCreated | ViewDataChanged):
+            view = desired.views[change.name]
+            if view.fingerprint.data not in served:  # else it comes back before its successor was ever served
+                yield NeedsRefresh(view=change.name, number=change.number, as_of=view.grid.served_at(now))

@@ -1,0 +1,104 @@
+"""Refresh records between rows and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from featurekit.clock import Instant
+from featurekit.registry.state import RefreshRecord, RefreshStatus, Watermark
+from featurekit.registry.tables import REFRESHES
+
+
+def write_start(
+    connection: Connection,
+    namespace: str,
+    *,
+    view: str,
+    fingerprint: str,
+    as_of: Instant,
+    registration: int,
+    started_at: Instant,
+    snapshot: str,
+) -> RefreshRecord:
+    """Write and return the record of a run that begins, with a restatement no run of this as-of has had."""
+    table = REFRESHES
+    before = select(func.max(table.c.restatement)).where(
+        table.c.namespace == namespace,
+        table.c.view == view,
+        table.c.fingerprint == fingerprint,
+        table.c.as_of == as_of,
+    )
+    last = connection.execute(before).scalar()
+    restatement = 0 if last is None else last + 1
+    values = {
+        "view": view,
+        "fingerprint": fingerprint,
+        "as_of": as_of,
+        "restatement": restatement,
+        "registration": registration,
+        "started_at": started_at,
+        "snapshot": snapshot,
+        "counters": "{}",
+        "status": RefreshStatus.RUNNING.value,
+    }
+    id_ = connection.execute(insert(table).values(namespace=namespace, **values).returning(table.c.id)).scalar_one()
+    return _record(connection.execute(select(table).where(table.c.id == id_)).one())
+
+
+def write_end(connection: Connection, namespace: str, id_: int, **values: Any) -> RefreshRecord | None:
+    """Write how a running refresh ended and return its record; None where no such refresh is running."""
+    table = REFRESHES
+    running = (table.c.namespace == namespace) & (table.c.id == id_) & (table.c.status == RefreshStatus.RUNNING.value)
+    if connection.execute(update(table).where(running).values(**values)).rowcount == 0:
+        return None
+    return _record(connection.execute(select(table).where(table.c.id == id_)).one())
+
+
+def read_refreshes(
+    connection: Connection, namespace: str, *, view: str | None, fingerprint: str | None, limit: int | None
+) -> tuple[RefreshRecord, ...]:
+    """Return the refreshes of a view or of all, the latest begun first."""
+    table = REFRESHES
+    query = select(table).where(table.c.namespace == namespace).order_by(table.c.id.desc())
+    if view is not None:
+        query = query.where(table.c.view == view)
+    if fingerprint is not None:
+        query = query.where(table.c.fingerprint == fingerprint)
+    if limit is not None:
+        query = query.limit(limit)
+    return tuple(_record(row) for row in connection.execute(query))
+
+
+def read_watermarks(connection: Connection, namespace: str) -> dict[str, Watermark]:
+    """Return how far the complete refreshes of each view fingerprint reach, by fingerprint."""
+    table = REFRESHES
+    query = (
+        select(table.c.view, table.c.fingerprint, func.max(table.c.as_of), func.max(table.c.registration))
+        .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value)
+        .group_by(table.c.view, table.c.fingerprint)
+    )
+    return {
+        fingerprint: Watermark(view=view, fingerprint=fingerprint, as_of=as_of, registration=registration)
+        for view, fingerprint, as_of, registration in connection.execute(query)
+    }
+
+
+def _record(row: Row[Any]) -> RefreshRecord:
+    return RefreshRecord(
+        id=row.id,
+        view=row.view,
+        fingerprint=row.fingerprint,
+        as_of=row.as_of,
+        restatement=row.restatement,
+        registration=row.registration,
+        started_at=row.started_at,
+        status=RefreshStatus(row.status),
+        completed_at=row.completed_at,
+        rows=row.rows,
+        bytes=row.bytes,
+        snapshot=row.snapshot,
+        counters=row.counters,
+        failure=row.failure,
+    )

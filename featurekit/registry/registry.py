@@ -1,0 +1,199 @@
+"""The registry of one project and environment: what is deployed, what was refreshed, which models there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection
+
+from featurekit.clock import Instant
+from featurekit.errors import NotRegisteredError, RegistryError
+from featurekit.registry import models, refreshes, versions
+from featurekit.registry.database import LOCK_WAIT_S, Database
+from featurekit.registry.model_record import ModelRecord
+from featurekit.registry.state import (
+    Deployed,
+    DesiredService,
+    DesiredView,
+    RefreshRecord,
+    RefreshStatus,
+    Registration,
+    RegistrationStatus,
+    Watermark,
+)
+
+_NEWEST: Final = None
+
+
+class Registry:
+    """Reads and writes one namespace of the registry's database, which is made on first use.
+
+    Every method is one transaction. Nothing here reads a clock: instants are handed in. Model files lie in `models`.
+    """
+
+    def __init__(
+        self, url: str, *, project: str, environment: str, models: Path, lock_wait_s: float = LOCK_WAIT_S
+    ) -> None:
+        self._database = Database(url, lock_wait_s=lock_wait_s)
+        self._namespace = f"{project}:{environment}"
+        self.models_folder = models
+
+    def __str__(self) -> str:
+        return str(self._database)
+
+    def deployed(self) -> Deployed:
+        """Return what is deployed now."""
+        with self._database.reading() as connection:
+            return versions.read_deployed(connection, self._namespace)
+
+    def registrations(self) -> tuple[Registration, ...]:
+        """Return all registrations, oldest first."""
+        with self._database.reading() as connection:
+            return versions.read_registrations(connection, self._namespace)
+
+    def watermarks(self) -> dict[str, Watermark]:
+        """Return how far the complete refreshes of each view version reach, by data fingerprint."""
+        with self._database.reading() as connection:
+            return refreshes.read_watermarks(connection, self._namespace)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """One change set: no other writer's overlaps it, and it is written as a whole or, on an error, not at all."""
+        with self._database.writing() as connection:
+            yield Writer(connection=connection, namespace=self._namespace)
+
+    def start_refresh(
+        self, *, view: str, fingerprint: str, as_of: Instant, started_at: Instant, snapshot: str = "{}"
+    ) -> RefreshRecord:
+        """Return the record of a refresh that begins now; its restatement no other run has or had."""
+        with self._database.writing() as connection:
+            return refreshes.write_start(
+                connection,
+                self._namespace,
+                view=view,
+                fingerprint=fingerprint,
+                as_of=as_of,
+                registration=versions.last_registration(connection, self._namespace),
+                started_at=started_at,
+                snapshot=snapshot,
+            )
+
+    def complete_refresh(
+        self,
+        refresh: RefreshRecord,
+        *,
+        completed_at: Instant,
+        rows: int,
+        bytes_: int,
+        snapshot: str | None = None,
+        counters: str = "{}",
+    ) -> RefreshRecord:
+        """Return the record of a running refresh as complete; `snapshot` where the run knows it only now."""
+        return self._end_refresh(
+            refresh,
+            status=RefreshStatus.COMPLETE.value,
+            completed_at=completed_at,
+            rows=rows,
+            bytes=bytes_,
+            snapshot=refresh.snapshot if snapshot is None else snapshot,
+            counters=counters,
+        )
+
+    def fail_refresh(self, refresh: RefreshRecord, *, completed_at: Instant, failure: str) -> RefreshRecord:
+        """Return the record of a running refresh as failed, with the reason."""
+        return self._end_refresh(refresh, status=RefreshStatus.FAILED.value, completed_at=completed_at, failure=failure)
+
+    def refreshes(
+        self, view: str | None = None, *, fingerprint: str | None = None, limit: int | None = None
+    ) -> tuple[RefreshRecord, ...]:
+        """Return the refreshes of a view, or of all views, the latest begun first."""
+        with self._database.reading() as connection:
+            return refreshes.read_refreshes(
+                connection, self._namespace, view=view, fingerprint=fingerprint, limit=limit
+            )
+
+    def add_model(self, record: ModelRecord, draft: models.DraftModel) -> ModelRecord:
+        """Return the record as the next version of its model; its file is one of the folder's from here on."""
+        with self._database.writing() as connection:
+            models.keep(draft, self.models_folder)
+            version = models.last_version(connection, self._namespace, record.name) + 1
+            record = replace(record, version=version)
+            models.write_model(connection, self._namespace, record)
+            return record
+
+    def models(self, name: str | None = None) -> tuple[ModelRecord, ...]:
+        """Return the versions of all models or of one, by name, newest first."""
+        with self._database.reading() as connection:
+            return models.read_models(connection, self._namespace, name)
+
+    def model(self, name: str, version: int | None = _NEWEST) -> ModelRecord:
+        """Return a model's version, the newest where none is named; NotRegisteredError where there is none."""
+        found = self.models(name)
+        for record in found:
+            if version is _NEWEST or record.version == version:
+                return record
+        there = ", ".join(f"v{record.version}" for record in found)
+        raise NotRegisteredError(
+            f"there is no model {name!r}" if not found else f"model {name!r} has no version {version}",
+            where=str(self),
+            try_=f"one of {there}" if found else f"featurekit model register {name} --onnx FILE --service SERVICE",
+        )
+
+    def model_path(self, record: ModelRecord) -> Path:
+        return self.models_folder / record.file
+
+    def _end_refresh(self, refresh: RefreshRecord, **values: str | int) -> RefreshRecord:
+        with self._database.writing() as connection:
+            ended = refreshes.write_end(connection, self._namespace, refresh.id, **values)
+        if ended is None:
+            raise RegistryError(
+                f"refresh {refresh.id} of {refresh.view} is not running",
+                where=str(self),
+                why="it has ended already",
+                try_="materialize again: a new run has a key space of its own",
+            )
+        return ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """The writes of one change set, inside its transaction."""
+
+    connection: Connection
+    namespace: str
+
+    def deployed(self) -> Deployed:
+        return versions.read_deployed(self.connection, self.namespace)
+
+    def watermarks(self) -> dict[str, Watermark]:
+        return refreshes.read_watermarks(self.connection, self.namespace)
+
+    def add_registration(self, registration: Registration) -> None:
+        versions.write_registration(self.connection, self.namespace, registration)
+
+    def end_registration(self, id_: int, status: RegistrationStatus) -> None:
+        versions.write_registration_status(self.connection, self.namespace, id_, status)
+
+    def add_version(
+        self, version: DesiredView | DesiredService, *, number: int, registration: int, at: Instant
+    ) -> None:
+        versions.write_version(
+            self.connection, self.namespace, version, number=number, registration=registration, at=at
+        )
+
+    def update_metadata(self, version: DesiredView | DesiredService, *, number: int) -> None:
+        versions.write_metadata(self.connection, self.namespace, version, number=number)
+
+    def remove_view(self, name: str, *, registration: int) -> None:
+        versions.remove_view(self.connection, self.namespace, name, registration=registration)
+
+    def remove_service(self, name: str, *, registration: int) -> None:
+        versions.remove_service(self.connection, self.namespace, name, registration=registration)
+
+    def serve(self, service: str, number: int) -> None:
+        """Say that a service's unpinned readers get version `number`."""
+        versions.write_serving(self.connection, self.namespace, service, number)

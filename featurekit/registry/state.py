@@ -1,0 +1,157 @@
+"""What the registry should hold and what it holds, as frozen values: versions, registrations, refreshes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from featurekit.clock import Instant
+from featurekit.compiled import Fingerprint
+from featurekit.grid import Grid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A definition part by part, each part as canonical JSON.
+
+    `data` holds what decides values, `written` what people wrote: a change there alone asks for no rebuild. A feature's
+    part is `features/NAME`; sources' paths are in neither half, so no secret in a URL gets here.
+    """
+
+    data: dict[str, str]
+    written: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredView:
+    name: str
+    fingerprint: Fingerprint
+    definition: Definition
+    grid: Grid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredService:
+    """A service to register.
+
+    `views` are the data fingerprints of the views it reads, by view name. `is_own` marks a view that is a service of
+    its own. `lookup_plan` is the encoded plan that clients look up with.
+    """
+
+    name: str
+    fingerprint: Fingerprint
+    definition: Definition
+    views: dict[str, str]
+    is_own: bool
+    lookup_plan: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desired:
+    views: dict[str, DesiredView]
+    services: dict[str, DesiredService]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewVersion:
+    """A feature view as registered; `number` counts 1, 2, … by change of data, `registration` made the version."""
+
+    name: str
+    number: int
+    fingerprint: Fingerprint
+    definition: Definition
+    registration: int
+    registered_at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceVersion:
+    """A feature service as registered; its fields as in DesiredService and ViewVersion."""
+
+    name: str
+    number: int
+    fingerprint: Fingerprint
+    definition: Definition
+    views: dict[str, str]
+    is_own: bool
+    lookup_plan: bytes
+    registration: int
+    registered_at: Instant
+
+
+class RegistrationStatus(StrEnum):
+    PENDING = "pending"  # readers of some of its services are still on the version before
+    SWITCHED = "switched"
+    SUPERSEDED = "superseded"  # a later registration took its services over before they were switched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """One change set; `services` are those whose readers move to what it registered, all at once."""
+
+    id: int
+    at: Instant
+    changes: tuple[str, ...]
+    services: tuple[str, ...]
+    status: RegistrationStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """The state of one project and environment.
+
+    `serving` is the version that each service's unpinned readers get, by service. `view_numbers` and `service_numbers`
+    are the highest version numbers ever given, also to names that are gone. `registration` is the last one, 0 for none.
+    """
+
+    views: dict[str, ViewVersion] = field(default_factory=dict)
+    services: dict[str, ServiceVersion] = field(default_factory=dict)
+    serving: dict[str, ServiceVersion] = field(default_factory=dict)
+    pending: tuple[Registration, ...] = ()
+    view_numbers: dict[str, int] = field(default_factory=dict)
+    service_numbers: dict[str, int] = field(default_factory=dict)
+    registration: int = 0
+
+
+class RefreshStatus(StrEnum):
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRecord:
+    """One run that computes a view as of one grid instant, from its start on.
+
+    `restatement` is 0 for the first run of this fingerprint and as-of and one more for each further one, so no two
+    runs share a key space. `registration` is the last one when the run began. `snapshot` (the source as it was read)
+    and `counters` are JSON objects; `failure` says why a failed run failed.
+    """
+
+    id: int
+    view: str
+    fingerprint: str
+    as_of: Instant
+    restatement: int
+    registration: int
+    started_at: Instant
+    status: RefreshStatus
+    completed_at: Instant | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    snapshot: str = "{}"
+    counters: str = "{}"
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """How far the complete refreshes of one view fingerprint reach.
+
+    `as_of` is the latest one, `registration` the latest registration that any of them began after.
+    """
+
+    view: str
+    fingerprint: str
+    as_of: Instant
+    registration: int
