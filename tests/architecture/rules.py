@@ -30,6 +30,8 @@ LEVELS: Mapping[str, int] = {
     "featurekit.definitions": 1,
     "featurekit.expr": 1,
     "featurekit.targets": 2,
+    "featurekit.parquet_footer": 2,
+    "featurekit.source_files": 2,
     "featurekit.source_schema": 2,
     "featurekit.compiled": 2,  # CompiledView and its like, the values; compiler makes them
     "featurekit.rows": 2,
