@@ -9,9 +9,13 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
+
+import tzdata
 
 from featurekit.errors import InputError, TimeError
 
@@ -23,10 +27,11 @@ MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_NAIVE_EPOCH: Final = datetime(1970, 1, 1)
+_NAIVE_EPOCH: Final = _EPOCH.replace(tzinfo=None)  # readings of a clock whose zone is named beside them
 _MICROSECOND: Final = timedelta(microseconds=1)
 _UNITS: Final = {"us": 1, "ms": 1000, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
-_DURATION: Final = re.compile(r"(\d+)(us|ms|s|m|h|d|w)")
+_DURATION: Final = re.compile(r"([0-9]+)(us|ms|s|m|h|d|w)")
+_LONGEST: Final = 36_525 * DAY  # a century: a longer one is a slip, and sums of instants stay far inside 64 bits
 
 
 def system_clock() -> Instant:
@@ -45,13 +50,14 @@ def parse_duration(text: str) -> int:
     >>> parse_duration("1d") == DAY, parse_duration("1h30m") == 90 * MINUTE
     (True, True)
     """
+    try_ = "for example 30m, 1h30m, 7d (units: us ms s m h d w)"
     if not re.fullmatch(rf"(?:{_DURATION.pattern})+", text):
-        raise InputError(
-            f"{text!r} is not a duration",
-            why="a duration is whole numbers with units",
-            try_="for example 30m, 1h30m, 7d (units: us ms s m h d w)",
-        )
-    return sum(int(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
+        raise InputError(f"{text[:40]!r} is not a duration", why="a duration is whole numbers with units", try_=try_)
+    parts = _DURATION.findall(text)
+    # By length first: Python itself refuses to read thousands of digits, with an error of its own.
+    if len(text) > 80 or (micros := sum(int(number) * _UNITS[unit] for number, unit in parts)) > _LONGEST:
+        raise InputError(f"the duration {text[:40]} is too long", why="it is longer than a hundred years", try_=try_)
+    return micros
 
 
 def format_duration(micros: int) -> str:
@@ -105,30 +111,50 @@ def from_date(day: date) -> int:
 
 def format_instant(instant: Instant) -> str:
     """Return an instant as ISO text in UTC with as few digits as it needs: `2013-11-15T02:00Z`."""
-    moment = to_datetime(instant)
-    if moment.microsecond:
-        return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if moment.second else "%Y-%m-%dT%H:%MZ")
+    moment = to_datetime(instant).replace(tzinfo=None)
+    precision = "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    # Not strftime: its %Y writes the year 999 with three digits, which nothing reads back.
+    return f"{moment.isoformat(timespec=precision)}Z"
+
+
+@lru_cache(maxsize=1)
+def _zone_folder() -> tuple[Path, frozenset[str]]:
+    """Return where the pinned package keeps the zones' rules, and the names it has."""
+    package = Path(tzdata.__file__).parent
+    return package / "zoneinfo", frozenset((package / "zones").read_text(encoding="utf-8").split())
 
 
 @lru_cache(maxsize=256)
 def zone(name: str) -> ZoneInfo:
     """Return the zone by its IANA name, from the pinned tzdata package."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InputError(f"{name!r} is not a time zone", try_="an IANA name such as America/New_York or UTC") from None
+    # ZoneInfo(name) would look into /usr/share/zoneinfo first, where the rules are the machine's, often years old.
+    folder, names = _zone_folder()
+    if name not in names:
+        close = get_close_matches(name, names, n=1)
+        try_ = f"did you mean {close[0]}?" if close else "an IANA name such as America/New_York or UTC"
+        raise InputError(f"{name!r} is not a time zone", try_=try_)
+    with (folder / name).open("rb") as rules:
+        return ZoneInfo.from_file(rules, key=name)
 
 
 def local_to_instant(local: int, zone_name: str) -> Instant:
     """Return the instant of a clock reading (microseconds since 1970-01-01T00:00 of that clock) in a zone.
 
     A reading that occurs twice is the later instant, one that does not exist moves forward by the gap (DESIGN T1).
-    Both are the larger of the two candidates that `fold` gives.
+    """
+    return local_candidates(local, zone_name)[1]
+
+
+def local_candidates(local: int, zone_name: str) -> tuple[Instant, Instant]:
+    """Return the two instants that a clock reading can mean, the earlier first; they are one where it occurs once.
+
+    Where it does not exist they are the reading by the offset after the gap (before the gap) and by that before it
+    (after the gap): neither reads `local`.
     """
     naive = _NAIVE_EPOCH + timedelta(microseconds=local)
     info = zone(zone_name)
-    return max(from_datetime(naive.replace(tzinfo=info, fold=fold)) for fold in (0, 1))
+    one, other = (from_datetime(naive.replace(tzinfo=info, fold=fold)) for fold in (0, 1))
+    return min(one, other), max(one, other)
 
 
 def instant_to_local(instant: Instant, zone_name: str) -> int:

@@ -8,8 +8,9 @@ from typing import Final
 
 from featurekit.compiled import CompiledFeature, Slot, SlotFunction
 from featurekit.defaults import typed_default
-from featurekit.definitions.expectation_rules import check_expectation
+from featurekit.definitions.expectation import check_expectation
 from featurekit.definitions.feature_view import Feature, FeatureView
+from featurekit.definitions.problem import Place
 from featurekit.definitions.source import Source
 from featurekit.errors import ExpressionError, FeaturekitError, InputError, UnsupportedFunctionError
 from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
@@ -19,6 +20,10 @@ from featurekit.types import DataType, Timestamp, TimestampNtz
 
 SIBLING: Final = "$feature"
 """The qualifier of a column that stands for another feature of the view while its expression is compiled."""
+
+
+class AlreadyToldError(ExpressionError):
+    """It depends on something whose mistake is reported where that stands; telling it again would be noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class FeatureCompiler:
 
     view: FeatureView
     scope: RowScope
-    report: Callable[[tuple[str, ...], FeaturekitError], None]
+    report: Callable[[Place, FeaturekitError], None]
     _done: dict[str, CompiledFeature | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
     _slots: dict[tuple[object, ...], Slot] = field(default_factory=dict)
@@ -133,9 +138,7 @@ class FeatureCompiler:
             )
         compiled = self.compile(name)
         if compiled is None:
-            raise ExpressionError(
-                f"it uses feature {name!r}, which has a mistake of its own", try_=f"correct {name!r} first"
-            )
+            raise AlreadyToldError(f"feature {name!r} has a mistake of its own")
         if compiled.is_latest and compiled.ttl is not None:
             raise UnsupportedFunctionError(
                 f"feature {name!r} has a ttl and can't be used by a sibling",

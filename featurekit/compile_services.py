@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from featurekit.compile_features import AlreadyToldError
 from featurekit.compiled import (
     CompiledFeature,
     CompiledService,
@@ -15,8 +16,9 @@ from featurekit.compiled import (
     ServiceView,
 )
 from featurekit.defaults import typed_default
-from featurekit.definitions.expectation_rules import check_expectation
+from featurekit.definitions.expectation import check_expectation
 from featurekit.definitions.on_demand import OnDemandFeature, OnDemandFeatureView
+from featurekit.definitions.problem import Place
 from featurekit.definitions.repository import Repository
 from featurekit.definitions.service import FeatureService, ServiceFeatures
 from featurekit.errors import ExpressionError, FeaturekitError, InputError, TypeMismatchError
@@ -25,7 +27,7 @@ from featurekit.expr.parse import parse_expression
 from featurekit.fingerprint import service_fingerprint
 from featurekit.types import INTEGER_BITS, DataType, Field, Schema, is_integer
 
-Report = Callable[[tuple[str, ...], FeaturekitError], None]
+Report = Callable[[Place, FeaturekitError], None]
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class _OnDemandScope:
     aliases: Mapping[str, str]  # alias -> view name
     views: Mapping[str, CompiledView]
     known: Repository
+    left_out: frozenset[Place]
     compiler: _OnDemandCompiler
 
     def resolve(self, qualifier: str | None, name: str) -> Column | None:
@@ -56,6 +59,8 @@ class _OnDemandScope:
                 )
         feature = view.feature(name)
         if feature is None:
+            if ("feature_views", view.name, "features", name) in self.left_out:
+                raise AlreadyToldError(f"feature {qualifier}.{name} has a mistake of its own")
             raise ExpressionError(
                 f"view {qualifier!r} has no feature {name!r}",
                 try_=f"one of {', '.join(other.name for other in view.features)}",
@@ -63,10 +68,9 @@ class _OnDemandScope:
         return feature_column(qualifier, feature)
 
     def _no_view(self, qualifier: str) -> Column | None:
-        if qualifier in self.known.feature_views:
-            raise ExpressionError(
-                f"it uses view {qualifier!r}, which has a mistake of its own", try_=f"correct {qualifier!r} first"
-            )
+        names = ("feature_views", "on_demand_feature_views")
+        if qualifier in self.known.feature_views or any((kind, qualifier) in self.left_out for kind in names):
+            raise AlreadyToldError(f"view {qualifier!r} has a mistake of its own")
         if qualifier in self.known.on_demand_feature_views:
             raise ExpressionError(
                 f"{qualifier!r} is an on-demand view",
@@ -126,7 +130,7 @@ class _OnDemandCompiler:
             raise InputError(f"features refer to each other in a circle: {path}", try_="write out one of them")
         compiled = self.compile(feature)
         if compiled is None:
-            raise ExpressionError(f"it uses feature {name!r}, which has a mistake of its own")
+            raise AlreadyToldError(f"feature {name!r} has a mistake of its own")
         if compiled.default is not None:
             raise ExpressionError(
                 f"feature {name!r} has a default and can't be used by a sibling",
@@ -173,6 +177,7 @@ def compile_on_demand(
     report: Report,
     *,
     known: Repository,
+    left_out: frozenset[Place] = frozenset(),
     only: frozenset[str] | None = None,
 ) -> dict[str, OnDemandOutput]:
     """Return the view's features by name (only those asked for), compiled where `aliases` name the service's views."""
@@ -183,7 +188,7 @@ def compile_on_demand(
     compiler = _OnDemandCompiler(view, report, frozenset(all_aliases))
     if only is None:
         aliases = {**{alias: target for alias, target in all_aliases.items() if target in views}, **aliases}
-    compiler.scope = _OnDemandScope(view, aliases, views, known, compiler)
+    compiler.scope = _OnDemandScope(view, aliases, views, known, left_out, compiler)
     found = {}
     for feature in view.features:
         if only is not None and feature.name not in only:
@@ -211,7 +216,7 @@ def compile_service(
         on_demand[name] = compile_on_demand(definition, aliases, views, report, known=repository, only=wanted)
         if on_demand[name].keys() != wanted:
             return None
-    parts = _service_views(service, stored, on_demand, views)
+    parts = _service_views(stored, on_demand, views)
     keys = _request_keys(parts, (*path, "features"), report)
     definitions = tuple(repository.on_demand_feature_views[name] for name in on_demand)
     request = _request(definitions, keys, on_demand, report) if keys is not None else None
@@ -247,7 +252,6 @@ def _wanted(service: FeatureService, view: OnDemandFeatureView) -> frozenset[str
 
 
 def _service_views(
-    service: FeatureService,
     stored: list[ServiceFeatures],
     on_demand: Mapping[str, Mapping[str, OnDemandOutput]],
     views: Mapping[str, CompiledView],
@@ -273,7 +277,7 @@ def _service_views(
     )
 
 
-def _request_keys(parts: tuple[ServiceView, ...], path: tuple[str, ...], report: Report) -> Schema | None:
+def _request_keys(parts: tuple[ServiceView, ...], path: Place, report: Report) -> Schema | None:
     found: dict[str, DataType] = {}
     for part in parts:
         for key, name in zip(part.view.keys, part.request_keys, strict=True):

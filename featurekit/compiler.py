@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from featurekit.compile_features import FeatureCompiler, RowScope
+from featurekit.compile_features import AlreadyToldError, FeatureCompiler, RowScope
 from featurekit.compile_services import compile_on_demand, compile_service
 from featurekit.compiled import CompiledRepository, CompiledService, CompiledView, KeyColumn
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView
+from featurekit.definitions.problem import Place
 from featurekit.definitions.repo import LoadedRepo, raise_mistakes
 from featurekit.definitions.service import FeatureService, ServiceFeatures
 from featurekit.definitions.source import Source
@@ -19,10 +20,9 @@ from featurekit.expr.nodes import Column, Node, columns
 from featurekit.expr.parse import parse_expression
 from featurekit.fingerprint import view_fingerprint
 from featurekit.source_schema import SourceSchema, check_source, read_source_schema
-from featurekit.types import Boolean, DataType, INTEGER_BITS, is_integer
+from featurekit.types import INTEGER_BITS, Boolean, DataType, is_integer
 
-Path_ = tuple[str, ...]
-Report = Callable[[Path_, FeaturekitError], None]
+Report = Callable[[Place, FeaturekitError], None]
 
 
 @dataclass(slots=True)
@@ -32,7 +32,9 @@ class Mistakes:
     loaded: LoadedRepo
     found: dict[tuple[str | None, str], DefinitionError] = field(default_factory=dict)
 
-    def add(self, path: Path_, error: FeaturekitError) -> None:
+    def add(self, path: Place, error: FeaturekitError) -> None:
+        if isinstance(error, AlreadyToldError):
+            return
         where = self.loaded.positions.at(*path, offset=getattr(error, "offset", None))
         if error.where:
             where = f"{where}  {error.where}"
@@ -55,11 +57,13 @@ def compile_repository(loaded: LoadedRepo, base: Path) -> CompiledRepository:
         entity, source = repository.entities.get(view.entity), repository.sources.get(view.source)
         schema = schemas.get(view.source)
         if entity is None or source is None or schema is None:
-            continue  # the loader, or the source's own mistake, has said why
+            continue  # the source's own mistake has said why
         if compiled := compile_view(view, entity, source, schema, mistakes.add):
             views[view.name] = compiled
     for on_demand in repository.on_demand_feature_views.values():
-        compile_on_demand(on_demand, {name: name for name in views}, views, mistakes.add, known=repository)
+        compile_on_demand(
+            on_demand, {name: name for name in views}, views, mistakes.add, known=repository, left_out=loaded.left_out
+        )
     services: dict[str, CompiledService] = {}
     for service in repository.feature_services.values():
         if compiled_service := compile_service(service, repository, views, mistakes.add):
@@ -126,7 +130,7 @@ def _source_schema(source: Source, base: Path, report: Report) -> SourceSchema |
         return None
     problems = check_source(source, schema)
     for problem in problems:
-        report(problem.path, problem.error)
+        report(problem.path, DefinitionError(problem.what, why=problem.why, try_=problem.try_))
     return None if problems else schema
 
 

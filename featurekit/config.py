@@ -192,6 +192,8 @@ def _typed(key: str, value: Any) -> Any:
                 )
             case _ if isinstance(value, str):
                 return value or None if key in _SECRETS else value
+            case _:
+                pass
     except FeaturekitError as error:
         raise SettingsError(f"setting {key!r}: {error.what}", why=error.why, try_=error.try_) from error
     except (TypeError, ValueError, AttributeError):

@@ -1,33 +1,33 @@
 """Every error featurekit raises.
 
-    FeaturekitError
-    ├── InputError                 exit 2: a definition, a file, an argument is wrong
-    │   ├── DefinitionError            one mistake in feature_defs/, with file:line:column
-    │   ├── DefinitionErrors           all mistakes of a repo, reported at once
-    │   ├── ExpressionError            a mistake in one SQL expression, with its offset
-    │   │   ├── UnsupportedFunctionError   the expression can't mean the same on both paths
-    │   │   └── TypeMismatchError          Spark would refuse or change these types
-    │   ├── SettingsError              featurekit.toml, an environment variable or a flag
-    │   ├── SourceError                a source can't be read as declared
-    │   ├── KeyTypeError               an entity key or request value has the wrong type
-    │   ├── NotRegisteredError         a service, view or model nobody registered
-    │   ├── TimeError                  a time that can't be asked for (the future, off the grid)
-    │   ├── GateError                  an expectation failed; nothing was published
-    │   └── ModelError                 a model that doesn't fit its service
-    ├── OutsideError               exit 3: another system failed; rerunning is safe
-    │   ├── OnlineStoreError           Redis is away, slow, or refuses
-    │   │   ├── OnlineStoreTimeoutError
-    │   │   ├── EvictingStoreError         its maxmemory-policy may drop rows
-    │   │   └── KeySpaceDroppedError       the head names a key space that is gone
-    │   ├── EmbeddedServerError        the embedded Valkey server does not start or stop
-    │   ├── RegistryError              the registry's database failed
-    │   ├── BatchEngineError           Spark failed
-    │   ├── JavaMissingError           no Java runtime for Spark
-    │   └── RuntimeUnavailableError    the model runtime or its device is not there
-    └── CodecError                 exit 70 unless caught: bytes that are not a row of ours
-        ├── TruncatedRowError
-        ├── ForeignRowError            another view version, or not a row at all
-        └── NewerWireVersionError      written by a later featurekit
+FeaturekitError
+├── InputError                 exit 2: a definition, a file, an argument is wrong
+│   ├── DefinitionError            one mistake in feature_defs/, with file:line:column
+│   ├── DefinitionErrors           all mistakes of a repo, reported at once
+│   ├── ExpressionError            a mistake in one SQL expression, with its offset
+│   │   ├── UnsupportedFunctionError   the expression can't mean the same on both paths
+│   │   └── TypeMismatchError          Spark would refuse or change these types
+│   ├── SettingsError              featurekit.toml, an environment variable or a flag
+│   ├── SourceError                a source can't be read as declared
+│   ├── KeyTypeError               an entity key or request value has the wrong type
+│   ├── NotRegisteredError         a service, view or model nobody registered
+│   ├── TimeError                  a time that can't be asked for (the future, off the grid)
+│   ├── GateError                  an expectation failed; nothing was published
+│   └── ModelError                 a model that doesn't fit its service
+├── OutsideError               exit 3: another system failed; rerunning is safe
+│   ├── OnlineStoreError           Redis is away, slow, or refuses
+│   │   ├── OnlineStoreTimeoutError
+│   │   ├── EvictingStoreError         its maxmemory-policy may drop rows
+│   │   └── KeySpaceDroppedError       the head names a key space that is gone
+│   ├── EmbeddedServerError        the embedded Valkey server does not start or stop
+│   ├── RegistryError              the registry's database failed
+│   ├── BatchEngineError           Spark failed
+│   ├── JavaMissingError           no Java runtime for Spark
+│   └── RuntimeUnavailableError    the model runtime or its device is not there
+└── CodecError                 exit 70 unless caught: bytes that are not a row of ours
+    ├── TruncatedRowError
+    ├── ForeignRowError            another view version, or not a row at all
+    └── NewerWireVersionError      written by a later featurekit
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class FeaturekitError(Exception):
 
     exit_code = 70
 
-    def __init__(
-        self, what: str, *, where: str | None = None, why: str | None = None, try_: str | None = None
-    ) -> None:
+    def __init__(self, what: str, *, where: str | None = None, why: str | None = None, try_: str | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.where = where

@@ -376,7 +376,7 @@ class Parser:
         column = self._scope.resolve(parts[0] if len(parts) == 2 else None, parts[-1])
         if column is None:
             self._unknown_name(".".join(parts), token)
-        if self._in_aggregate is None and self._bare_column is None:
+        if column.qualifier is None and self._in_aggregate is None and self._bare_column is None:
             self._bare_column = (column.path, token.offset)
         return column
 

@@ -109,6 +109,8 @@ def transform(node: Node, change: Callable[[Node], Node]) -> Node:
         case Aggregate():
             condition = None if node.filter is None else transform(node.filter, change)
             node = replace(node, args=tuple(transform(arg, change) for arg in node.args), filter=condition)
+        case _:
+            pass
     return change(node)
 
 
