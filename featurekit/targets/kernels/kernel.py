@@ -1,0 +1,34 @@
+"""What a kernel is: a function's meaning for one tuple of argument types, chosen when the plan is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from featurekit.expr.nodes import Call, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A kernel short enough to be written into the generated function: Python over `{0}`, `{1}` …"""
+
+    text: str
+
+
+Kernel = Callable[..., Any] | Inline
+# Takes the call (its types and literal arguments decide), returns the kernel over the other arguments. Unless the
+# catalogue says that the function decides about NULL itself, a kernel never sees None.
+Factory = Callable[[Call], Kernel]
+
+
+def always(kernel: Kernel) -> Factory:
+    """Return the factory of a kernel that is the same for all types."""
+    return lambda _: kernel
+
+
+def literal_value(call: Call, index: int) -> Any:
+    """Return the value of an argument that the catalogue says is a literal."""
+    argument = call.args[index]
+    assert isinstance(argument, Literal)
+    return argument.value

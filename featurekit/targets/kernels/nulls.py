@@ -1,0 +1,93 @@
+"""Three-valued logic, choice and membership: the kernels that see NULL (None) and decide about it themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from featurekit.expr.nodes import Call, Literal
+from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always
+from featurekit.targets.kernels.numeric import EQUAL_FLOATS
+from featurekit.types import is_float
+
+
+def _equal_null_safe(call: Call) -> Kernel:
+    equal = EQUAL_FLOATS if is_float(call.args[0].type) else "{0} == {1}"
+    return Inline(f"{{1}} is None if {{0}} is None else ({{1}} is not None and {equal})")
+
+
+def _coalesce(call: Call) -> Kernel:
+    *first, last = (f"{{{index}}}" for index in range(len(call.args)))
+    return Inline("".join(f"{arg} if {arg} is not None else " for arg in first) + last)
+
+
+def _extreme(call: Call) -> Kernel:
+    """greatest and least: NULLs are passed over; of equal values the first stays (0.0 before -0.0)."""
+    largest = call.function == "greatest"
+    if is_float(call.type):
+        return _greatest_float if largest else _least_float
+    choose = max if largest else min
+
+    def kernel(*values: Any) -> Any:
+        return choose((value for value in values if value is not None), default=None)
+
+    return kernel
+
+
+def _greatest_float(*values: float | None) -> float | None:
+    best: float | None = None
+    for value in values:
+        if value is not None and (best is None or value > best or (value != value and best == best)):
+            best = value
+    return best
+
+
+def _least_float(*values: float | None) -> float | None:
+    best: float | None = None
+    for value in values:
+        if value is not None and (best is None or value < best or (best != best and value == value)):
+            best = value
+    return best
+
+
+def _member(call: Call) -> Kernel:
+    """x IN (…): NULL when x is, and when it is not found among others of which one is NULL."""
+    key = _nan_as_text if is_float(call.args[0].type) else _as_it_is
+    others = call.args[1:]
+    if all(isinstance(other, Literal) for other in others):
+        found = {key(other.value) for other in others if isinstance(other, Literal) and other.value is not None}
+        missing = None if any(isinstance(other, Literal) and other.value is None for other in others) else False
+        return lambda value, *_: None if value is None else True if key(value) in found else missing
+
+    def kernel(value: Any, *values: Any) -> bool | None:
+        if value is None:
+            return None
+        if key(value) in [key(other) for other in values if other is not None]:
+            return True
+        return None if None in values else False
+
+    return kernel
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _nan_as_text(value: float) -> Any:
+    return "nan" if math.isnan(value) else value  # NaN is one value here, which Python's == says it is not
+
+
+KERNELS: Final[dict[str, Factory]] = {
+    "and": always(
+        Inline("False if {0} is False or {1} is False else None if {0} is None or {1} is None else True")
+    ),
+    "or": always(Inline("True if {0} is True or {1} is True else None if {0} is None or {1} is None else False")),
+    "not": always(Inline("not {0}")),
+    "is_null": always(Inline("{0} is None")),
+    "is_not_null": always(Inline("{0} is not None")),
+    "eq_null_safe": _equal_null_safe,
+    "coalesce": _coalesce,
+    "greatest": _extreme,
+    "least": _extreme,
+    "in": _member,
+}
