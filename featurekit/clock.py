@@ -11,11 +11,10 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
-
-import tzdata
 
 from featurekit.errors import InputError, TimeError
 
@@ -120,7 +119,10 @@ def format_instant(instant: Instant) -> str:
 @lru_cache(maxsize=1)
 def _zone_folder() -> tuple[Path, frozenset[str]]:
     """Return where the pinned package keeps the zones' rules, and the names it has."""
-    package = Path(tzdata.__file__).parent
+    found = find_spec("tzdata")  # importlib.resources would do too, and takes longer to import than all the rest here
+    assert found is not None
+    assert found.origin is not None
+    package = Path(found.origin).parent
     return package / "zoneinfo", frozenset((package / "zones").read_text(encoding="utf-8").split())
 
 

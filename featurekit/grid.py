@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
-from featurekit.clock import DAY, Instant, format_duration, from_date, instant_to_local, local_to_instant
+from featurekit.clock import DAY, Instant, format_duration, from_date, instant_to_local, local_candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +31,24 @@ class Grid:
         """Return the latest grid instant <= at."""
         if self.timezone is None:
             return at - at % self.every
-        day = instant_to_local(at, self.timezone) // DAY
-        # Where clocks fall back across midnight, `at` can lie before the first instant of the date it reads.
-        start = self._first_instant(self._grid_day(day))
-        return start if start <= at else self._first_instant(self._grid_day(day) - self._days)
+        # From the next grid day down: where clocks fall back across midnight, the date that is read can be one that a
+        # later date has begun already (St John's until 2011: 00:01 on the 6th, then 23:01 on the 5th once more).
+        day = self._grid_day(instant_to_local(at, self.timezone) // DAY) + self._days
+        while (start := first_instant(day, self.timezone)) > at:
+            day -= self._days
+        return start
 
     def contains(self, at: Instant) -> bool:
         return self.floor(at) == at
 
     def next(self, at: Instant) -> Instant:
-        """Return the first grid instant after the grid instant `at`."""
+        """Return the first grid instant after `at`."""
         if self.timezone is None:
             return self.floor(at) + self.every
-        day = self._grid_day(instant_to_local(self.floor(at), self.timezone) // DAY)
-        return self._first_instant(day + self._days)
+        day = self._grid_day(instant_to_local(at, self.timezone) // DAY)
+        while (start := first_instant(day, self.timezone)) <= at:
+            day += self._days
+        return start
 
     def between(self, start: Instant, end: Instant) -> tuple[Instant, ...]:
         """Return the grid instants in [start, end)."""
@@ -63,39 +68,27 @@ class Grid:
         anchor = from_date(self.anchor) if self.anchor else 0
         return day - (day - anchor) % self._days
 
-    def _first_instant(self, day: int) -> Instant:
-        return first_instant(day, self.timezone or "UTC")
-
     def __str__(self) -> str:
         zone = f" in {self.timezone}" if self.timezone else ""
         return f"every {format_duration(self.every)}{zone}, served {format_duration(self.availability_delay)} later"
 
 
+@lru_cache(maxsize=16_384)
 def first_instant(day: int, timezone: str) -> Instant:
     """Return the first instant at which a clock in the zone reads the date (`day` in days since 1970-01-01).
 
-    Midnight may not exist (the day starts at 01:00) or occur twice (the day starts at the first of the two).
+    Midnight may not exist (the day starts at 01:00) or occur twice (the day starts at the first of the two). A date
+    that the zone skipped starts when the next one does.
     """
     midnight = day * DAY
-    later = local_to_instant(midnight, timezone)
-    if instant_to_local(later, timezone) != midnight:  # a gap: local_to_instant moved forward, past the day's start
-        return _gap_end(midnight, later, timezone)
-    # Overlaps that contain midnight are rare and at most some hours long, in quarters of an hour:
-    # the earliest instant within three hours that reads midnight is the day's first.
-    for minutes in range(180, 0, -15):
-        candidate = later - minutes * 60_000_000
-        if instant_to_local(candidate, timezone) == midnight:
-            return candidate
-    return later
-
-
-def _gap_end(midnight: int, moved: Instant, timezone: str) -> Instant:
-    # In a gap the day starts at the transition itself: the last instant before it reads the previous date.
-    low, high = moved - DAY, moved
-    while high - low > 1:
-        middle = (low + high) // 2
-        if instant_to_local(middle, timezone) >= midnight:
-            high = middle
+    first, last = local_candidates(midnight, timezone)
+    if instant_to_local(first, timezone) == midnight:
+        return first
+    # A gap: `first` is before it and reads the date before, `last` is behind it. The day starts at the gap.
+    while last - first > 1:
+        middle = (first + last) // 2
+        if instant_to_local(middle, timezone) < midnight:
+            first = middle
         else:
-            low = middle
-    return high
+            last = middle
+    return last
