@@ -68,9 +68,9 @@ class FeatureCheck:
         """Return how many values are null, and how many break each expectation; a missing column is a SourceError.
 
         A latest feature that is MISSING or EXPIRED counts as null: whatever is under it, nobody is served it. Nulls
-        break `not_null` and `max_null_share` alone; NaN breaks `between` and is no member of a set that does not name it.
+        break `not_null` and `max_null_share` alone; NaN breaks `between`, and `in_set` unless the set names it.
         """
-        values = self._values(batch)
+        values = self.served(batch)
         violations: dict[Kind, int] = {}
         if self.bounds is not None:
             low, high = (pa.scalar(bound, values.type) for bound in (self.bounds.low, self.bounds.high))
@@ -82,7 +82,8 @@ class FeatureCheck:
             violations[Kind.IN_SET] = _not_in(values, self.members)
         return values.null_count, violations
 
-    def _values(self, batch: pa.RecordBatch) -> pa.Array:
+    def served(self, batch: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
+        """Return the feature's values as they would be served: MISSING and EXPIRED are null, defaults not applied."""
         values = _column(batch, self.feature)
         if not self.has_status:
             return values
@@ -93,10 +94,11 @@ class FeatureCheck:
 
 def feature_checks(view: CompiledView) -> tuple[FeatureCheck, ...]:
     """Return what has to be counted for the view's expectations, in the order of its features."""
-    return tuple(_feature_check(feature) for feature in view.features if feature.expectation is not None)
+    return tuple(feature_check(feature) for feature in view.features if feature.expectation is not None)
 
 
-def _feature_check(feature: CompiledFeature) -> FeatureCheck:
+def feature_check(feature: CompiledFeature) -> FeatureCheck:
+    """Return what has to be counted for a feature that declares an expectation."""
     expectation = feature.expectation
     assert expectation is not None
     return FeatureCheck(
@@ -172,7 +174,7 @@ def _false(flags: pa.Array) -> int:
     return false
 
 
-def _column(batch: pa.RecordBatch, name: str) -> pa.Array:
+def _column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array | pa.ChunkedArray:
     position = batch.schema.get_field_index(name)
     if position < 0:
         raise SourceError(

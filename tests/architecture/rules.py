@@ -89,9 +89,9 @@ OWNERS: Mapping[str, Owner] = {
     "onnxruntime": Owner(modules=("featurekit.serving.runtime",)),
     "pydantic": Owner(modules=everything_in("featurekit.definitions")),
     "yaml": Owner(modules=everything_in("featurekit.definitions")),
-    # Inside one function: who asks for no DataFrame loads no pandas.
+    # Inside one function: who asks for no DataFrame loads no pandas. Great Expectations works on nothing else.
     "pandas": Owner(
-        modules=EXAMPLES,
+        modules=(*EXAMPLES, "featurekit.quality.expectations"),
         for_types=("featurekit.online.result",),
         functions=(("featurekit.online.result", "to_pandas"),),
     ),

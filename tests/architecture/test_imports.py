@@ -131,7 +131,7 @@ WRONG = {
         {"online/result.py": "import pandas as pd\n"},
         (
             "featurekit/online/result.py:1  featurekit.online.result imports pandas, which featurekit.examples or "
-            "featurekit.examples.* or to_pandas of featurekit.online.result may"
+            "featurekit.examples.* or featurekit.quality.expectations or to_pandas of featurekit.online.result may"
         ),
     ),
     "a library that nobody may import": (
