@@ -1,0 +1,81 @@
+"""Values between JSON and Python, by their declared type: no number changes on the way, in either direction.
+
+boolean, string           as they are
+tinyint … bigint          a number, all digits of it (a reader that parses numbers as doubles loses those past 2^53)
+float, double             a number; "NaN", "Infinity" and "-Infinity" as strings, since JSON has no number for them
+decimal                   a string, such as "12.50"; a whole number is taken too
+date, timestamp           ISO 8601; a timestamp with its zone
+timestamp_ntz             ISO 8601 without a zone
+binary                    Base64
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal as DecimalValue
+from decimal import InvalidOperation
+from typing import Any, Final
+
+from featurekit.errors import KeyTypeError
+from featurekit.types import Binary, DataType, Date, Decimal, Float32, Float64, Timestamp, TimestampNtz
+
+FromJson = Callable[[Any], Any]
+
+_NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def from_json(name: str, kind: DataType) -> FromJson:
+    """Return a function from a JSON value to the Python value that a lookup takes; KeyTypeError where it is none.
+
+    What JSON holds as it is, the lookup itself checks.
+
+    >>> from_json("day", Date())("2013-11-15"), from_json("n", Float64())("NaN")
+    (datetime.date(2013, 11, 15), nan)
+    """
+    match kind:
+        case Float32() | Float64():
+            return lambda value: _NOT_FINITE.get(value, value) if isinstance(value, str) else value
+        case Decimal():
+            return _reading(name, kind, DecimalValue, '"12.50"')
+        case Date():
+            return _reading(name, kind, date.fromisoformat, '"2013-11-15"')
+        case Timestamp():
+            return _reading(name, kind, datetime.fromisoformat, '"2013-11-15T02:00:00Z"')
+        case TimestampNtz():
+            return _reading(name, kind, datetime.fromisoformat, '"2013-11-15T02:00:00"')
+        case Binary():
+            return _reading(name, kind, _from_base64, "Base64")
+        case _:
+            return lambda value: value
+
+
+def to_json(value: Any) -> Any:
+    """Return a value as the JSON encoder takes it: a float that JSON has no number for is its name."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value
+
+
+def _reading(name: str, kind: DataType, read: Callable[[str], Any], form: str) -> FromJson:
+    def from_text(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value  # null, or what the lookup refuses by its type
+        try:
+            return read(value)
+        except (ValueError, InvalidOperation):
+            raise KeyTypeError(
+                f"{name} is {value[:60]!r}, which is no {kind}", where=name, try_=f"write it as {form}"
+            ) from None
+
+    return from_text
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(text) from error
