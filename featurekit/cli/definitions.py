@@ -1,0 +1,73 @@
+"""`validate` and `schema`: the definitions themselves, before anything is registered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import typer
+
+from featurekit.cli.answer import Answer, Block, Line, Table, Tone, counted
+from featurekit.cli.context import invocation
+from featurekit.compiled import CompiledRepository, CompiledService
+from featurekit.compiler import compile_repository
+from featurekit.definitions.repo import load_repo
+
+_NOUNS: Final = {
+    "entities": ("entity", "entities"),
+    "sources": ("source",),
+    "feature_views": ("feature view",),
+    "on_demand_feature_views": ("on-demand feature view",),
+    "feature_services": ("feature service",),
+}
+
+
+def validate(context: typer.Context) -> Answer:
+    """Check all definitions and report every mistake.
+
+    Reads the sources' columns too, and starts no Spark.
+    """
+    settings = invocation(context).settings()
+    compiled = compile_repository(load_repo(settings.definitions, root=settings.root), settings.root)
+    return validated(compiled)
+
+
+def validated(compiled: CompiledRepository) -> Answer:
+    """Return what the definitions hold, as an answer."""
+    repository = compiled.repository
+    counts = {
+        "entities": len(repository.entities),
+        "sources": len(repository.sources),
+        "feature_views": len(repository.feature_views),
+        "on_demand_feature_views": len(repository.on_demand_feature_views),
+        "feature_services": len(repository.feature_services),
+    }
+    document = {
+        "valid": True,
+        "counts": counts,
+        "feature_views": {
+            name: {"fingerprint": view.fingerprint.data, "features": {f.name: f.type.name for f in view.features}}
+            for name, view in compiled.views.items()
+        },
+        "feature_services": {
+            name: {
+                "fingerprint": service.fingerprint.data,
+                "keys": {field.name: field.type.name for field in service.keys.fields},
+                "request": {field.name: field.type.name for field in service.request.fields},
+                "outputs": {output.name: output.type.name for output in service.outputs},
+            }
+            for name, service in compiled.services.items()
+        },
+    }
+    told = ", ".join(counted(count, *_NOUNS[section]) for section, count in counts.items() if count)
+    blocks: list[Block] = [Line(f"valid: {told}" if told else "valid, and empty", Tone.GOOD)]
+    if compiled.services:
+        rows = tuple(
+            (name, counted(len(service.outputs), "feature"), _asked_for(service))
+            for name, service in compiled.services.items()
+        )
+        blocks.append(Table(columns=("service", "answers", "asks for"), rows=rows))
+    return Answer(document=document, blocks=tuple(blocks))
+
+
+def _asked_for(service: CompiledService) -> str:
+    return ", ".join((*service.keys.names, *service.request.names))
