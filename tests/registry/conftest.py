@@ -15,16 +15,21 @@ POSTGRES = os.environ.get("FEATUREKIT_TEST_POSTGRES")
 
 
 @pytest.fixture(params=["sqlite", *(["postgresql"] if POSTGRES else [])])
-def open_registry(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Registry]:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a registry, which need not be there yet."""
+    return POSTGRES if request.param == "postgresql" and POSTGRES else f"sqlite:///{tmp_path / 'state' / 'registry.db'}"
+
+
+@pytest.fixture
+def project() -> str:
+    """A project of this test's own: PostgreSQL's tables are shared by all tests, its namespaces are not."""
+    return f"shop-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def open_registry(url: str, project: str, tmp_path: Path) -> Callable[[], Registry]:
     """Opens one registry, each time as another process would."""
-    url = POSTGRES if request.param == "postgresql" else f"sqlite:///{tmp_path / 'state' / 'registry.db'}"
-    project = f"shop-{uuid.uuid4().hex[:8]}"  # PostgreSQL's tables are shared by all tests, its namespaces are not
-    assert url is not None
-
-    def open_() -> Registry:
-        return Registry(url, project=project, environment="dev", models=tmp_path / "models")
-
-    return open_
+    return lambda: Registry(url, project=project, environment="dev", models=tmp_path / "models")
 
 
 @pytest.fixture

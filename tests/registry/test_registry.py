@@ -122,9 +122,8 @@ def test_a_change_set_that_fails_leaves_nothing_behind(registry: Registry) -> No
     assert registry.deployed() == Deployed()
 
 
-def test_environments_do_not_see_each_other(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'registry.db'}"
-    dev, prod = (Registry(url, project="shop", environment=name, models=tmp_path) for name in ("dev", "prod"))
+def test_environments_do_not_see_each_other(url: str, project: str, tmp_path: Path) -> None:
+    dev, prod = (Registry(url, project=project, environment=name, models=tmp_path) for name in ("dev", "prod"))
 
     register(dev, SPEND)
 
@@ -132,29 +131,31 @@ def test_environments_do_not_see_each_other(tmp_path: Path) -> None:
     assert register(prod, SPEND) == 1
 
 
-def test_processes_that_register_at_once_lose_nothing(tmp_path: Path, registry: Registry) -> None:
-    url = f"sqlite:///{tmp_path / 'new' / 'registry.db'}"
+def test_processes_that_register_at_once_lose_nothing(
+    url: str, project: str, open_registry: Callable[[], Registry]
+) -> None:
     root = Path(__file__).parents[2]
     names = ("first", "second", "third")
     writers = [
-        subprocess.Popen([sys.executable, "-c", REGISTER_TEN, url, "shop", name], cwd=root, stderr=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", REGISTER_TEN, url, project, name], cwd=root, stderr=subprocess.PIPE)
         for name in names
     ]
 
     assert [(writer.communicate(timeout=120)[1], writer.returncode) for writer in writers] == [(b"", 0)] * 3
 
-    shop = Registry(url, project="shop", environment="dev", models=tmp_path)
-    assert shop.deployed().views.keys() == {f"{name}_{number}" for name in names for number in range(10)}
-    assert [each.id for each in shop.registrations()] == list(range(1, 31))
+    registry = open_registry()
+    assert registry.deployed().views.keys() == {f"{name}_{number}" for name in names for number in range(10)}
+    assert [each.id for each in registry.registrations()] == list(range(1, 31))
 
 
-def test_a_writer_that_finds_the_registry_locked_says_so(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'registry.db'}"
-    first = Registry(url, project="shop", environment="dev", models=tmp_path)
-    second = Registry(url, project="shop", environment="dev", models=tmp_path, lock_wait_s=0.05)
+def test_a_writer_that_finds_the_registry_locked_says_so(url: str, project: str, tmp_path: Path) -> None:
+    first = Registry(url, project=project, environment="dev", models=tmp_path)
+    second = Registry(url, project=project, environment="dev", models=tmp_path, lock_wait_s=0.05)
 
-    with first.writing(), pytest.raises(RegistryError, match="the registry is busy"), second.writing():
+    with first.writing(), pytest.raises(RegistryError, match="the registry is busy") as caught, second.writing():
         pass
+
+    assert caught.value.why == "another process has been writing for 0.05 s"
 
 
 def test_a_reader_sees_the_state_before_an_unfinished_change_set(open_registry: Callable[[], Registry]) -> None:
