@@ -1,0 +1,169 @@
+"""Differing cells -> causes. A row's label is asked first, then whether there is a row, then its cells one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from featurekit.consistency.causes import Cause, Refresh, StoredRow, explain
+from featurekit.consistency.cells import (
+    Answers,
+    Cells,
+    FieldSpec,
+    Flags,
+    rounded_to_float32,
+    same_values,
+    zeros_of,
+)
+from featurekit.consistency.compare import FieldComparison, Verdict, compare_fields
+from featurekit.consistency.show import show_cell, show_row, show_value
+from featurekit.consistency.view_report import Evidence, Finding
+from featurekit.types import Boolean, Float64
+
+EVIDENCE_ROWS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One view's sample with all that a diagnosis looks at; everything is in the order of `entities`.
+
+    `previous` holds the entities at `previous_rows` as the refresh before had them, where it was recomputed.
+    """
+
+    entities: tuple[str, ...]
+    fields: tuple[FieldSpec, ...]
+    refresh: Refresh
+    rows: tuple[StoredRow, ...]
+    served: Answers
+    recomputed: Answers
+    comparisons: Mapping[str, FieldComparison]
+    previous: Answers | None = None
+    previous_rows: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+
+
+def unlabelled_mismatches(compared: Compared) -> npt.NDArray[np.intp]:
+    """Return the positions of entities whose cells differ in a row that is there and whose label says nothing.
+
+    For these it is worth recomputing the refresh before.
+    """
+    causes = _row_causes(compared)
+    differs = np.logical_or.reduce([comparison.differs for comparison in compared.comparisons.values()])
+    return np.flatnonzero(differs & np.array([cause is None for cause in causes], np.bool_))
+
+
+def diagnose(compared: Compared) -> tuple[Finding, ...]:
+    """Return what differs and why, rows before cells; empty where everything agrees."""
+    rows = _row_causes(compared)
+    findings = [_row_finding(cause, rows, compared) for cause in Cause if cause in rows]
+    is_previous = _is_previous_refresh(compared)
+    for spec in compared.fields:
+        causes = _cell_causes(spec, compared, rows, is_previous)
+        findings += [_cell_finding(cause, spec, causes, compared) for cause in Cause if cause in causes]
+    return tuple(findings)
+
+
+def _row_causes(compared: Compared) -> list[Cause | None]:
+    """Return each entity's cause that is about its whole row, None where there is none."""
+    causes: list[Cause | None] = []
+    for row, served, recomputed in zip(compared.rows, compared.served.found, compared.recomputed.found, strict=True):
+        cause = row.cause
+        if cause is None and served != recomputed:
+            cause = Cause.MISSING_ROW if recomputed else Cause.EXTRA_ROW
+        causes.append(cause)
+    # A lookup may fail for all rows at once, though each can be read.
+    unavailable = np.logical_or.reduce(
+        [comparison.verdicts == Verdict.UNAVAILABLE for comparison in compared.comparisons.values()]
+    )
+    return [Cause.UNAVAILABLE if gone else cause for cause, gone in zip(causes, unavailable, strict=True)]
+
+
+def _is_previous_refresh(compared: Compared) -> Flags:
+    """Return which rows equal the refresh before in every field, and differ from their own in more than flags.
+
+    All fields must agree with the one and some differ from the other: a single flag takes an old value by chance.
+    """
+    found = np.zeros(len(compared.entities), np.bool_)
+    if compared.previous is None:
+        return found
+    positions = compared.previous_rows
+    old = compare_fields(compared.fields, compared.served.take(positions), compared.previous)
+    equals_old = np.logical_and.reduce([comparison.verdicts == Verdict.MATCH for comparison in old.values()])
+    telling = [
+        compared.comparisons[spec.name].differs[positions]
+        for spec in compared.fields
+        if not isinstance(spec.type, Boolean)
+    ]
+    differs = np.logical_or.reduce(telling) if telling else np.zeros(len(positions), np.bool_)
+    found[positions] = equals_old & differs
+    return found
+
+
+def _cell_causes(
+    spec: FieldSpec, compared: Compared, rows: list[Cause | None], is_previous: Flags
+) -> list[Cause | None]:
+    """Return each entity's cause for this field, None where the cell agrees or its row has a cause of its own."""
+    comparison = compared.comparisons[spec.name]
+    served, recomputed = compared.served.fields[spec.name], compared.recomputed.fields[spec.name]
+    filled = comparison.verdicts == Verdict.NULL_TO_VALUE
+    mismatched = comparison.verdicts == Verdict.MISMATCH
+    candidates: tuple[tuple[Flags, Cause], ...] = (
+        (is_previous, Cause.PREVIOUS_REFRESH),
+        # Before zero: where the default is 0, that it is the default says more.
+        (filled & _holds_default(spec, served), Cause.NULL_FILLED_WITH_DEFAULT),
+        (filled & zeros_of(served.values), Cause.NULL_FILLED_WITH_ZERO),
+        (mismatched & _is_rounded(spec, served, recomputed), Cause.FLOAT32_ROUNDED),
+    )
+    causes: list[Cause | None] = [None] * len(rows)
+    for position in np.flatnonzero(comparison.differs):
+        if rows[position] is None:
+            named = (cause for flags, cause in candidates if flags[position])
+            causes[position] = next(named, Cause.UNKNOWN)
+    return causes
+
+
+def _holds_default(spec: FieldSpec, served: Cells) -> Flags:
+    if spec.default is None:
+        return np.zeros(len(served.values), np.bool_)
+    default = pa.array([spec.default], served.values.type)
+    return same_values(served.values, default.take(pa.array(np.zeros(len(served.values), np.int64))), spec.type)
+
+
+def _is_rounded(spec: FieldSpec, served: Cells, recomputed: Cells) -> Flags:
+    if not isinstance(spec.type, Float64):
+        return np.zeros(len(served.values), np.bool_)
+    return same_values(served.values, rounded_to_float32(recomputed.values), spec.type)
+
+
+def _row_finding(cause: Cause, causes: list[Cause | None], compared: Compared) -> Finding:
+    positions = [position for position, each in enumerate(causes) if each is cause]
+    evidence = tuple(
+        Evidence(
+            entity=compared.entities[position],
+            field=None,
+            served=show_row(compared.fields, compared.served, position),
+            recomputed=show_row(compared.fields, compared.recomputed, position),
+            explanation=explain(cause, compared.rows[position], compared.refresh),
+        )
+        for position in positions[:EVIDENCE_ROWS]
+    )
+    return Finding(cause=cause, field=None, count=len(positions), evidence=evidence)
+
+
+def _cell_finding(cause: Cause, spec: FieldSpec, causes: list[Cause | None], compared: Compared) -> Finding:
+    positions = [position for position, each in enumerate(causes) if each is cause]
+    default = "" if spec.default is None else show_value(spec.default, spec.type)
+    evidence = tuple(
+        Evidence(
+            entity=compared.entities[position],
+            field=spec.name,
+            served=show_cell(spec, compared.served.fields[spec.name], position),
+            recomputed=show_cell(spec, compared.recomputed.fields[spec.name], position),
+            explanation=explain(cause, compared.rows[position], compared.refresh, default=default),
+        )
+        for position in positions[:EVIDENCE_ROWS]
+    )
+    return Finding(cause=cause, field=spec.name, count=len(positions), evidence=evidence)

@@ -1,0 +1,140 @@
+"""What the check found about one view: numbers per field, causes with evidence, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from featurekit.clock import Instant
+from featurekit.consistency.causes import Cause
+from featurekit.consistency.compare import Verdict
+
+
+class Outcome(StrEnum):
+    """What the check says of one view. Only the first is a pass."""
+
+    CONSISTENT = "consistent"
+    INCONSISTENT = "inconsistent"
+    UNAVAILABLE = "unavailable"  # nothing that could be compared is served
+    EMPTY = "empty sample"  # no entity was compared; that must not look like agreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One entity that shows a cause: what was served, what training says, and one sentence that links the two."""
+
+    entity: str
+    field: str | None
+    served: str
+    recomputed: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A cause, the field it is about (None: whole rows), how many rows or cells it explains, and some of them."""
+
+    cause: Cause
+    field: str | None
+    count: int
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldReport:
+    """One field's number of cells by verdict; every verdict is listed, and they add up to the sample."""
+
+    name: str
+    type: str
+    counts: dict[Verdict, int]
+
+    @property
+    def differing(self) -> int:
+        return sum(count for verdict, count in self.counts.items() if not verdict.agrees)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewReport:
+    """What the check found about one view; `as_of` is None where no refresh is served.
+
+    `online` and `offline` are how many entities each side has; `sampled` how many of their union were compared, and
+    `found` how many of those the served side has a row for.
+    """
+
+    view: str
+    fingerprint: str
+    as_of: Instant | None
+    promised_as_of: Instant
+    online: int
+    offline: int
+    sampled: int
+    found: int
+    fields: tuple[FieldReport, ...]
+    findings: tuple[Finding, ...]
+    problem: str | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.as_of is None or any(finding.cause is Cause.UNAVAILABLE for finding in self.findings):
+            return Outcome.UNAVAILABLE
+        if self.sampled == 0:
+            return Outcome.EMPTY
+        # Cells are asked too: a difference that no finding told of must not pass.
+        if self.findings or self.differing_cells:
+            return Outcome.INCONSISTENT
+        return Outcome.CONSISTENT
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of sampled entities that have a served row; None for an empty sample."""
+        return self.found / self.sampled if self.sampled else None
+
+    @property
+    def cells(self) -> int:
+        return self.sampled * len(self.fields)
+
+    @property
+    def differing_cells(self) -> int:
+        return sum(field.differing for field in self.fields)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether an older refresh is served than the view's declaration promises."""
+        return self.as_of is not None and self.as_of < self.promised_as_of
+
+
+def headline(view: ViewReport) -> str:
+    """Return what a view's outcome comes to, in a few words."""
+    match view.outcome:
+        case Outcome.CONSISTENT:
+            return "everything agrees"
+        case Outcome.EMPTY:
+            return "no entity to compare"
+        case Outcome.UNAVAILABLE:
+            return view.problem.partition("\n")[0] if view.problem else "the store could not answer"
+        case Outcome.INCONSISTENT:
+            return ", ".join(_cause_counts(view))
+        case _:
+            assert_never(view.outcome)
+
+
+def _cause_counts(view: ViewReport) -> Iterator[str]:
+    for cause in Cause:
+        count = sum(finding.count for finding in view.findings if finding.cause is cause)
+        if count and cause.is_value_mismatch:
+            yield f"{counted(count, 'value')} differ{'s' if count == 1 else ''} ({cause})"
+        elif count:
+            yield f"{count:,} {cause}{'s' if count != 1 and str(cause).endswith('row') else ''}"
+    if not view.findings:
+        yield f"{counted(view.differing_cells, 'value')} without a cause"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
