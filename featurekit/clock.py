@@ -134,7 +134,8 @@ def zone(name: str) -> ZoneInfo:
     if name not in names:
         close = get_close_matches(name, names, n=1)
         try_ = f"did you mean {close[0]}?" if close else "an IANA name such as America/New_York or UTC"
-        raise InputError(f"{name!r} is not a time zone", try_=try_)
+        why = "a zone is named after a place, whose rules decide when its clocks change"
+        raise InputError(f"{name!r} is not a time zone", why=why, try_=try_)
     with (folder / name).open("rb") as rules:
         return ZoneInfo.from_file(rules, key=name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, date, datetime
 
 import pytest
@@ -125,7 +126,7 @@ def test_between_is_half_open_and_complete(grid: Grid, start: int, length: int) 
         length %= DAY
     found = grid.between(start, start + length)
     assert all(start <= at < start + length and grid.contains(at) for at in found)
-    assert all(grid.next(one) == other for one, other in zip(found, found[1:], strict=False))
+    assert all(grid.next(one) == other for one, other in itertools.pairwise(found))
     first = start if grid.contains(start) else grid.next(start)
     assert found[:1] == ((first,) if first < start + length else ())
 
@@ -140,9 +141,9 @@ def test_example_of_the_design_sees_from_two_o_clock() -> None:
 def test_new_yorks_days_are_23_24_and_25_hours_long() -> None:
     grid = Grid(DAY, 0, "America/New_York")
     days = grid.between(instant("2013-03-09T12:00Z"), instant("2013-03-13T12:00Z"))
-    assert [(b - a) // HOUR for a, b in zip(days, days[1:], strict=False)] == [23, 24, 24]
+    assert [(b - a) // HOUR for a, b in itertools.pairwise(days)] == [23, 24, 24]
     days = grid.between(instant("2013-11-02T12:00Z"), instant("2013-11-05T12:00Z"))
-    assert [(b - a) // HOUR for a, b in zip(days, days[1:], strict=False)] == [25, 24]
+    assert [(b - a) // HOUR for a, b in itertools.pairwise(days)] == [25, 24]
 
 
 def test_weeks_begin_on_the_anchors_weekday() -> None:

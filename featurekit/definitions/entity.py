@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Iterator
 
 from pydantic import Field as Attribute
-from pydantic import model_validator
 
-from featurekit.definitions.base import (
-    ColumnType,
-    Definition,
-    Name,
-    is_key_type,
-    problem_here,
-    refuse,
-    same_but_for_case,
-)
+from featurekit.definitions.base import ColumnType, Definition, Name, is_key_type, names_of_one_case, problem_here
+from featurekit.definitions.problem import Problem
 from featurekit.types import Field
 
 
@@ -31,22 +23,10 @@ class Entity(Definition):
     def keys(self) -> tuple[Field, ...]:
         return tuple(Field(name, kind, nullable=False) for name, kind in self.join_keys.items())
 
-    @model_validator(mode="after")
-    def _keys_can_name_one_thing(self) -> Self:
-        why = "the values of a key type have one readable form"
-        found = [
-            problem_here(f"{kind} can't be the type of a join key", why=why, path=("join_keys", name))
-            for name, kind in self.join_keys.items()
-            if not is_key_type(kind)
-        ]
-        names = list(self.join_keys)
-        found += [
-            problem_here(
-                f"the join keys {earlier} and {names[at]} differ in case only",
-                why="Spark does not tell upper and lower case in column names apart",
-                path=("join_keys", names[at]),
-            )
-            for at, earlier in same_but_for_case(names)
-        ]
-        refuse(found)
-        return self
+    def problems(self) -> Iterator[Problem]:
+        for name, kind in self.join_keys.items():
+            if not is_key_type(kind):
+                what = f"{kind} can't be the type of a join key"
+                why = "the values of a key's type have one readable form"
+                yield problem_here(what, why=why, try_="a number, string, boolean or date", path=("join_keys", name))
+        yield from names_of_one_case(list(self.join_keys), "join keys", ("join_keys",))

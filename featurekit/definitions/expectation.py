@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator
 from pydantic import Field as Attribute
 
-from featurekit.definitions.base import Definition, as_tuple, problem_here, refuse
+from featurekit.definitions.base import Definition, as_tuple, problem_here
 from featurekit.definitions.problem import Problem
 from featurekit.types import Boolean, DataType, Decimal, String, integer_range, is_float, is_integer, is_numeric
 
@@ -24,12 +24,10 @@ class Expectation(Definition):
     between: Annotated[tuple[Bound, Bound] | None, BeforeValidator(as_tuple)] = None
     not_null: bool | None = None
     in_set: Annotated[tuple[Default, ...] | None, BeforeValidator(as_tuple)] = Attribute(default=None, min_length=1)
-    max_null_share: Annotated[Bound, Attribute(ge=0, le=1)] | None = None
+    max_null_share: Bound | None = None
 
-    @model_validator(mode="after")
-    def _expects_something(self) -> Self:
-        refuse(_empty_promises(self))
-        return self
+    def problems(self) -> Iterator[Problem]:
+        return _empty_promises(self)
 
 
 def _empty_promises(expectation: Expectation) -> Iterator[Problem]:
@@ -47,9 +45,13 @@ def _empty_promises(expectation: Expectation) -> Iterator[Problem]:
             why = "the first bound is the lowest value allowed, the second the highest"
             what = f"no value is between {low} and {high}"
             yield problem_here(what, why=why, try_=f"between: [{high}, {low}]", path=("between",))
+    if expectation.max_null_share is not None and not 0 <= expectation.max_null_share <= 1:
+        what = f"max_null_share is {expectation.max_null_share}"
+        why = "a share is between 0 and 1"
+        yield problem_here(what, why=why, try_="0.05 for five in a hundred", path=("max_null_share",))
     if expectation.not_null and expectation.max_null_share is not None:
         why = "not_null forbids every null, max_null_share allows some"
-        yield problem_here("not_null and max_null_share", why=why, try_="keep one", path=("max_null_share",))
+        yield problem_here("not_null and max_null_share", why=why, try_="keep one of the two", path=("max_null_share",))
 
 
 def check_expectation(expectation: Expectation, kind: DataType) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, field_validator, model_validator
+from pydantic import BeforeValidator, field_validator
 from pydantic import Field as Attribute
 
 from featurekit.clock import DAY, format_duration, zone
 from featurekit.definitions.base import (
+    ONE_CASE,
     Definition,
     Micros,
     Name,
@@ -41,13 +42,11 @@ class Feature(Definition):
     owner: str | None = None
     description: str | None = None
 
-    @model_validator(mode="after")
-    def _window_or_ttl(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
         if self.window is not None and self.ttl is not None:
             what = "it has a window and a ttl"
             why = "a window belongs to an aggregate, a ttl to the latest row's value; a feature is one of the two"
-            refuse([problem_here(what, why=why, try_="keep the one that is meant", path=("ttl",))])
-        return self
+            yield problem_here(what, why=why, try_="keep the one that is meant", path=("ttl",))
 
 
 class Refresh(Definition):
@@ -57,10 +56,8 @@ class Refresh(Definition):
     timezone: str | None = None
     anchor: Annotated[date | None, BeforeValidator(lambda value: _date(value))] = None
 
-    @model_validator(mode="after")
-    def _is_a_grid(self) -> Self:
-        refuse(_grid_problems(self))
-        return self
+    def problems(self) -> Iterator[Problem]:
+        return _grid_problems(self)
 
 
 def _date(value: Any) -> Any:
@@ -68,7 +65,8 @@ def _date(value: Any) -> Any:
         try:
             return date.fromisoformat(value)
         except ValueError:
-            refuse([problem_here(f"{value!r} is not a date", try_="year-month-day, such as 2013-11-04")])
+            why = "a grid's anchor is a local date"
+            refuse([problem_here(f"{value!r} is not a date", why=why, try_="year-month-day, such as 2013-11-04")])
     return value
 
 
@@ -99,8 +97,8 @@ class FeatureView(Definition):
     """Features of one entity from one source; `keys` maps join keys to source columns where the names differ."""
 
     name: Name
-    entity: str
-    source: str
+    entity: Text
+    source: Text
     keys: dict[str, Text] = Attribute(default_factory=dict)
     where: Text | None = None
     refresh: Refresh
@@ -122,29 +120,20 @@ class FeatureView(Definition):
     def _short_refresh(cls, value: Any) -> Any:
         return value if isinstance(value, dict | Refresh) else {"every": value}
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        found = list(repeated_features([feature.name for feature in self.features]))
+    def problems(self) -> Iterator[Problem]:
+        yield from repeated_features([feature.name for feature in self.features])
         if self.allowed_lateness > self.availability_delay:
             late, delay = format_duration(self.allowed_lateness), format_duration(self.availability_delay)
-            found.append(
-                problem_here(
-                    f"allowed_lateness ({late}) is longer than availability_delay ({delay})",
-                    why="a refresh waits for late rows, and must be done when serving sees it",
-                    try_=f"availability_delay: {late} and the time a run takes",
-                    path=("allowed_lateness",),
-                )
-            )
-        refuse(found)
-        return self
+            what = f"allowed_lateness ({late}) is longer than availability_delay ({delay})"
+            why = "a refresh waits for late rows, and must be done when serving sees it"
+            try_ = f"availability_delay: {late} and the time a run takes"
+            yield problem_here(what, why=why, try_=try_, path=("allowed_lateness",))
 
 
 def repeated_features(names: list[str]) -> Iterator[Problem]:
     for at, earlier in same_but_for_case(names):
-        same = earlier == names[at]
-        yield problem_here(
-            f"the feature {earlier} is there twice" if same else f"{earlier} and {names[at]} differ in case only",
-            why=None if same else "Spark does not tell upper and lower case in column names apart",
-            try_="another name for one of them",
-            path=("features", at),
-        )
+        what = f"{earlier} and {names[at]} differ in case only"
+        why = ONE_CASE
+        if earlier == names[at]:
+            what, why = f"the feature {earlier} is there twice", "a name in a view is one feature"
+        yield problem_here(what, why=why, try_="another name for one of them", path=("features", at))

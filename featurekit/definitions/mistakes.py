@@ -22,9 +22,8 @@ _WANTED: Final = {
     "dict_type": "a mapping {name: value}",
     "model_type": "a mapping {name: value}",
     "tuple_type": "a list [ ]",
-    "is_instance_of": "text",
+    "dataclass_exact_type": "the name of a type",
     "date_type": "a date, such as 2013-11-04",
-    "enum": "a name",
 }
 
 
@@ -58,36 +57,38 @@ def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) ->
     if kind == "definition":
         for problem in error["ctx"]["problems"]:
             yield problem.under(loc)
+    elif kind == "missing" and isinstance(loc[-1], int):
+        yield Problem(path=loc[:-1], what=f"{loc[-2]} has {loc[-1]} entries", why="it takes two", try_="[low, high]")
     elif kind == "missing":
-        yield Problem(path=loc[:-1], what=f"{name} is missing", try_=f"add {name}: …")
+        why = "nothing can be assumed for it"
+        yield Problem(path=loc[:-1], what=f"{name} is missing", why=why, try_=f"add {name}: …")
     elif kind == "extra_forbidden":
         fields = [field for field in fields_at(model, loc[:-1]) if field != "name"]
-        yield Problem(path=loc, what=f"{name} is not a field here", try_=did_you_mean(name, fields))
+        why = "a field that nothing reads would be ignored without a word"
+        yield Problem(path=loc, what=f"{name} is not a field here", why=why, try_=did_you_mean(name, fields))
     elif len(errors) > 1:
         yield _wrong_kind(loc, name, "a number, text, or true or false", error["input"])
     elif kind in _WANTED:
         yield _wrong_kind(loc, name, _WANTED[kind], error["input"])
-    elif kind == "string_pattern_mismatch":
-        yield Problem(path=loc, what=f"{name} is empty", try_="write its text")
-    elif kind in ("too_short", "too_long"):
-        yield Problem(path=loc, what=_wrong_length(name, error))
+    elif kind in ("too_short", "string_pattern_mismatch") and not str(error["input"]).strip("{}()[] \t\n"):
+        yield Problem(path=loc, what=f"{name} is empty", why="then it says nothing", try_=f"write it, or remove {name}")
+    elif kind == "too_long":
+        limits = error["ctx"]
+        why = f"it takes {limits['max_length']}"
+        yield Problem(path=loc, what=f"{name} has {limits['actual_length']} entries", why=why)
     else:
         yield Problem(path=loc, what=f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}")
 
 
 def _wrong_kind(loc: Place, name: str, wanted: str, value: Any) -> Problem:
-    is_scalar = isinstance(value, bool | int | float)
-    try_ = f'quote it where text is meant: "{shown(value)}"' if wanted == "text" and is_scalar else None
     label = f"entry {name}" if name.isdigit() else name
-    return Problem(path=loc, what=f"{label} must be {wanted}, not {_kind_of(value)}", try_=try_)
-
-
-def _wrong_length(name: str, error: ErrorDetails) -> str:
-    limits = error["ctx"]
-    if error["type"] == "too_short" and limits["min_length"] == 1:
-        return f"{name} is empty"
-    wanted = limits.get("max_length", limits.get("min_length"))
-    return f"{name} has {limits['actual_length']} entries; it takes {wanted}"
+    what = f"{label} must be {wanted}, not {_kind_of(value)}"
+    if wanted == "text" and isinstance(value, bool | int | float | None):
+        kind = "null" if value is None else "true or false" if isinstance(value, bool) else "a number"
+        return Problem(
+            path=loc, what=what, why=f"unquoted, YAML reads it as {kind}", try_=f'quote it: "{shown(value)}"'
+        )
+    return Problem(path=loc, what=what, why=f"{label} is {wanted} in every definition", try_=f"{label}: {wanted}")
 
 
 def _kind_of(value: Any) -> str:

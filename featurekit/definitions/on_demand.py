@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator
 from pydantic import Field as Attribute
 
-from featurekit.definitions.base import (
-    ColumnType,
-    Definition,
-    Name,
-    Text,
-    as_tuple,
-    problem_here,
-    refuse,
-    same_but_for_case,
-)
+from featurekit.definitions.base import ColumnType, Definition, Name, Text, as_tuple, names_of_one_case, problem_here
 from featurekit.definitions.expectation import Default, Expectation
 from featurekit.definitions.feature_view import repeated_features
+from featurekit.definitions.problem import Problem
 from featurekit.types import Field, Schema
 
 
@@ -44,19 +37,12 @@ class OnDemandFeatureView(Definition):
     def request_schema(self) -> Schema:
         return Schema(tuple(Field(name, kind) for name, kind in self.request.items()))
 
-    @model_validator(mode="after")
-    def _names_are_clear(self) -> Self:
-        found = list(repeated_features([feature.name for feature in self.features]))
-        names = [*self.request, *(feature.name for feature in self.features)]
-        for at, earlier in same_but_for_case(names):
-            own = at - len(self.request)
-            if own < 0:
-                what = f"the request values {earlier} and {names[at]} differ in case only"
-                why = "Spark does not tell upper and lower case in column names apart"
-                found.append(problem_here(what, why=why, path=("request", names[at])))
-            elif earlier in self.request:
-                what = f"{names[at]} is a request value and a feature"
+    def problems(self) -> Iterator[Problem]:
+        yield from names_of_one_case(list(self.request), "request values", ("request",))
+        yield from repeated_features([feature.name for feature in self.features])
+        requested = {name.lower(): name for name in self.request}
+        for at, feature in enumerate(self.features):
+            if request := requested.get(feature.name.lower()):
+                what = f"{feature.name} is a feature, and {request} a request value"
                 why = "a bare name in an expression would mean either"
-                found.append(problem_here(what, why=why, try_="another name for one", path=("features", own)))
-        refuse(found)
-        return self
+                yield problem_here(what, why=why, try_="another name for one of them", path=("features", at))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from featurekit.definitions.base import same_but_for_case
+from featurekit.definitions.base import ONE_CASE, same_but_for_case
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView
 from featurekit.definitions.on_demand import OnDemandFeatureView
@@ -38,7 +38,7 @@ def _twice(places: list[tuple[str, str]]) -> Iterator[Problem]:
     for at, earlier in same_but_for_case(name for _, name in places):
         section, name = places[at]
         what = f"{earlier} and {name} differ in case only"
-        why = "Spark does not tell upper and lower case in names apart"
+        why = ONE_CASE
         if earlier == name:
             what, why = f"{name} is a feature view and an on-demand feature view", "a view's name is one view"
         yield Problem(path=(section, name), what=what, why=why, try_="another name for one of them")
@@ -46,19 +46,18 @@ def _twice(places: list[tuple[str, str]]) -> Iterator[Problem]:
 
 def _view_problems(view: FeatureView, repository: Repository, left_out: frozenset[Place]) -> Iterator[Problem]:
     path: Place = ("feature_views", view.name)
-    yield from _unknown("entities", "entity", view.entity, repository.entities, left_out, (*path, "entity"))
-    yield from _unknown("sources", "source", view.source, repository.sources, left_out, (*path, "source"))
+    for noun, name, section, known in (
+        ("entity", view.entity, "entities", repository.entities),
+        ("source", view.source, "sources", repository.sources),
+    ):
+        names = {*known, *(str(place[1]) for place in left_out if place[0] == section and len(place) == 2)}
+        if name and name not in names:  # an empty one is a view's that has mistakes of its own
+            what = f"feature view {view.name}: there is no {noun} {name}"
+            why = f"no file declares it under {section}"
+            try_ = did_you_mean(name, names) or f"declare it under {section}"
+            yield Problem(path=(*path, noun), what=what, why=why, try_=try_)
     if entity := repository.entities.get(view.entity):
         yield from _unknown_keys(view.keys, entity, (*path, "keys"), f"feature view {view.name}")
-
-
-def _unknown(
-    section: str, noun: str, name: str, known: Iterable[str], left_out: frozenset[Place], path: Place
-) -> Iterator[Problem]:
-    names = {*known, *(str(place[1]) for place in left_out if place[0] == section and len(place) == 2)}
-    if name not in names:
-        what = f"there is no {noun} {name}"
-        yield Problem(path=path, what=what, try_=did_you_mean(name, names) or f"declare it under {section}")
 
 
 def _unknown_keys(keys: Mapping[str, str], entity: Entity, path: Place, subject: str) -> Iterator[Problem]:
@@ -71,6 +70,8 @@ def _unknown_keys(keys: Mapping[str, str], entity: Entity, path: Place, subject:
 
 def _service_problems(service: FeatureService, repository: Repository, left_out: frozenset[Place]) -> Iterator[Problem]:
     for at, entry in enumerate(service.features):
+        if not entry.view:  # it has a mistake of its own
+            continue
         path: Place = ("feature_services", service.name, "features", at)
         view = repository.feature_views.get(entry.view) or repository.on_demand_feature_views.get(entry.view)
         if view is not None:
@@ -79,7 +80,8 @@ def _service_problems(service: FeatureService, repository: Repository, left_out:
             broken = [str(place[1]) for place in left_out if str(place[0]).endswith("feature_views")]
             names = [*repository.feature_views, *repository.on_demand_feature_views, *broken]
             what = f"feature service {service.name}: there is no view {entry.view}"
-            yield Problem(path=path, what=what, try_=did_you_mean(entry.view, names))
+            why = "no file declares it under feature_views or on_demand_feature_views"
+            yield Problem(path=path, what=what, why=why, try_=did_you_mean(entry.view, names) or "declare it")
 
 
 def _entry_problems(
@@ -96,7 +98,8 @@ def _entry_problems(
     is_left_out = (section, view.name, "features", entry.feature or "") in left_out
     if entry.feature is not None and entry.feature not in names and not is_left_out:
         what = f"{subject}: the view {view.name} has no feature {entry.feature}"
-        yield Problem(path=path, what=what, try_=did_you_mean(entry.feature, names))
+        why = "a service names features as the view declares them"
+        yield Problem(path=path, what=what, why=why, try_=did_you_mean(entry.feature, names))
     if isinstance(view, OnDemandFeatureView):
         if entry.keys:
             what = f"{subject}: the on-demand view {view.name} has no join keys"

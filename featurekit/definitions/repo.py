@@ -76,21 +76,29 @@ def check_written(written: Written) -> LoadedRepo:
     for section, definitions in written.sections.items():
         for name, body in definitions.items():
             builder.add(section, name, body)
-    repository = Repository.model_validate(builder.built)
-    left_out = builder.left_out
-    references = tuple(reference_problems(repository, frozenset(left_out))) if written.is_complete else ()
-    left_out |= {problem.path[:2] for problem in references}
-    repository = _closed(repository, left_out)
+    # A definition that was left out can still name others that are not there.
+    everything = {section: builder.partial[section] | builder.built[section] for section in SECTIONS}
+    references: tuple[Problem, ...] = ()
+    if written.is_complete:
+        references = tuple(
+            reference_problems(Repository.model_construct(None, **everything), frozenset(builder.left_out))
+        )
+    left_out = builder.left_out | {problem.path[:2] for problem in references}
+    repository = _closed(Repository.model_validate(builder.built), left_out)
     found = [positions.mistake(problem) for problem in (*builder.problems, *references)]
     return LoadedRepo(repository, positions, by_position([*written.mistakes, *found]), frozenset(left_out))
 
 
 class _Builder:
-    """Builds definitions one by one; those with mistakes are left out, and of a view only those features."""
+    """Builds definitions one by one; those with mistakes are left out, and of a view only those features.
+
+    `partial` has of the definitions that are left out what names other definitions.
+    """
 
     def __init__(self, written: Written) -> None:
         self.written = written
         self.built: dict[str, dict[str, Definition]] = {section: {} for section in SECTIONS}
+        self.partial: dict[str, dict[str, Definition]] = {section: {} for section in SECTIONS}
         self.left_out: set[Place] = set()
         self.problems: list[Problem] = []
 
@@ -99,31 +107,35 @@ class _Builder:
         subject = f"{SECTIONS[section]} {name}"
         definition = None
         if isinstance(body, dict):
-            value, written_names = self._prepared(path, body, subject)
-            definition = self._build(_MODELS[section], path, value, subject, written_names)
+            value = {**self._without_name(path, body, subject), "name": name}
+            features = self._features_or_entries(path, body, subject)
+            if body.get("features", REFUSED) is not REFUSED:  # else: not there, as the model tells; or told already
+                value["features"] = tuple(features.values()) or REFUSED
+            definition = self._build(_MODELS[section], path, value, subject, list(features))
+            self._keep_references(section, name, body, tuple(features.values()))
         elif body is not REFUSED:
-            self._tell([Problem(path=path, what=f"{subject} must be a mapping {{field: value}}")])
-        if definition is None or any(spot[:2] == path and spot[2:3] != ("features",) for spot in self.written.spoiled):
+            self._tell([_not_a_mapping(path, subject, "field: …")])
+        if (
+            definition is None
+            or path in self.left_out
+            or any(spot[:2] == path and spot[2:3] != ("features",) for spot in self.written.spoiled)
+        ):
             self.left_out.add(path)
         else:
             self.built[section][name] = definition
 
-    def _prepared(self, path: Place, body: dict[str, Any], subject: str) -> tuple[dict[str, Any], list[str | int]]:
-        """Return the fields as the model takes them, and for each entry of `features` its name as written."""
-        section, name = path
-        features = body.get("features", REFUSED)
-        rest = {**self._without_name(path, body, subject), "name": name}
-        if features is REFUSED:  # none there, which the model tells; or told already
-            return rest, []
-        if section in _FEATURES:
-            good = self._features((*path, "features"), features, _FEATURES[str(section)], subject)
-        else:
-            good = self._entries((*path, "features"), features, subject)
-        return {**rest, "features": tuple(good.values()) or REFUSED}, list(good)
+    def _features_or_entries(self, path: Place, body: dict[str, Any], subject: str) -> dict[str | int, Definition]:
+        """Return what is right in `features`, by its name (in a service: its position) as written."""
+        written = body.get("features", REFUSED)
+        if written is REFUSED:
+            return {}
+        if model := _FEATURES.get(str(path[0])):
+            return self._features((*path, "features"), written, model, subject)
+        return self._entries((*path, "features"), written, subject) if path[0] == "feature_services" else {}
 
     def _features(self, path: Place, value: Any, model: type[Definition], subject: str) -> dict[str | int, Definition]:
         if not isinstance(value, dict) or not value:
-            self._refuse_features(path, f"{subject}: features must be a mapping {{name: {{sql: …}}}}")
+            self._refuse_features(path, f"{subject}: features must be a mapping", "features: {name: {sql: …}}")
             return {}
         good: dict[str | int, Definition] = {}
         for name, body in value.items():
@@ -134,8 +146,7 @@ class _Builder:
                 fields = {**self._without_name(here, body, label), "name": name}
                 feature = self._build(model, here, fields, label, [])
             elif body is not REFUSED:
-                what = f"{label} must be a mapping {{sql: …}}"
-                self._tell([Problem(path=here, what=what, try_=f"{name}: {{sql: …}}")])
+                self._tell([_not_a_mapping(here, label, "sql: …")])
             if feature is None or any(spot[:4] == here for spot in self.written.spoiled):
                 self.left_out.add(here)
             else:
@@ -146,22 +157,38 @@ class _Builder:
 
     def _entries(self, path: Place, value: Any, subject: str) -> dict[str | int, Definition]:
         if not isinstance(value, list) or not value:
-            self._refuse_features(path, f"{subject}: features must be a list [view, view.feature, …]")
+            self._refuse_features(path, f"{subject}: features must be a list", "features: [view, view.feature]")
             return {}
-        good: dict[str | int, Definition] = {}
+        entries: dict[str | int, Definition] = {}
         for at, written in enumerate(value):
             fields, problems = service_entry(written, (*path, at)) if written is not REFUSED else (None, ())
             self._tell(Problem(path=p.path, what=f"{subject}: {p.what}", why=p.why, try_=p.try_) for p in problems)
-            entry = fields and self._build(ServiceFeatures, (*path, at), fields, subject, [])
-            if entry:
-                good[at] = entry
-        if len(good) < len(value):  # a service without one of its features would be another service
-            self.written.spoiled.add(path)
-            return {}
-        return good
+            entry = None if fields is None else self._build(ServiceFeatures, (*path, at), fields, subject, [])
+            if entry is None:  # a service without one of its features would be another service
+                self.left_out.add(path[:2])
+            entries[at] = entry or ServiceFeatures.model_construct(view="")
+        return entries
 
-    def _refuse_features(self, path: Place, what: str) -> None:
-        self._tell([Problem(path=path, what=what)])
+    def _keep_references(self, section: str, name: str, body: dict[str, Any], features: tuple[Any, ...]) -> None:
+        match section:
+            case "feature_views":
+                entity, source, keys = (body.get(field) for field in ("entity", "source", "keys"))
+                self.partial[section][name] = FeatureView.model_construct(
+                    name=name,
+                    entity=entity if isinstance(entity, str) else "",
+                    source=source if isinstance(source, str) else "",
+                    keys=keys if isinstance(keys, dict) else {},
+                    features=features,
+                )
+            case "on_demand_feature_views":
+                self.partial[section][name] = OnDemandFeatureView.model_construct(name=name, features=features)
+            case "feature_services":
+                self.partial[section][name] = FeatureService.model_construct(name=name, features=features)
+            case _:  # entities and sources name no other definition
+                pass
+
+    def _refuse_features(self, path: Place, what: str, try_: str) -> None:
+        self._tell([Problem(path=path, what=what, why="there is nothing to serve without one", try_=try_)])
         self.written.spoiled.add(path)
 
     def _without_name(self, path: Place, body: dict[str, Any], subject: str) -> dict[str, Any]:
@@ -186,6 +213,11 @@ class _Builder:
 
     def _tell(self, problems: Iterable[Problem]) -> None:
         self.problems += [problem for problem in problems if not self.written.is_spoiled(problem.path)]
+
+
+def _not_a_mapping(path: Place, subject: str, inner: str) -> Problem:
+    why = "what is said of it has names"
+    return Problem(path=path, what=f"{subject} must be a mapping", why=why, try_=f"{path[-1]}: {{{inner}}}")
 
 
 def _closed(repository: Repository, left_out: set[Place]) -> Repository:

@@ -102,20 +102,24 @@ def _take_in(node: Node | None, file: YamlFile, written: Written, *, has_flaws: 
             yield Flaw(0, "the file is empty", "a file without definitions is often one that was lost", begin)
         return
     if not isinstance(node, Mapping):
-        yield Flaw(node.start, "the file is not a mapping of sections", None, begin)
+        yield Flaw(node.start, "the file is not a mapping of sections", "what it declares has a name", begin)
         return
     reading = Reading()
     value = value_of(node, (), file.text, reading)
     yield from reading.flaws
+    written.is_complete &= not any(len(place) == 1 for place in reading.spoiled)
     for section, definitions in value.items():
         spot = reading.spots[(section,)]
         if section not in SECTIONS:
-            yield Flaw(spot.index, f"{section} is not a section", None, did_you_mean(section, SECTIONS))
+            meant = did_you_mean(section, SECTIONS)
+            written.is_complete &= not (meant and meant.startswith("did"))
+            yield Flaw(spot.index, f"{section} is not a section", "a file has sections by these names only", meant)
         elif isinstance(definitions, dict):
             for name, body in definitions.items():
                 yield from _add_definition((section, name), body, reading, file, written)
         elif definitions is not REFUSED:
-            yield Flaw(spot.index, f"{section} must be a mapping {{name: …}}")
+            what = f"{section} must be a mapping {{name: …}}"
+            yield Flaw(spot.index, what, "what is declared has a name", f"{section}: {{name: {{…}}}}")
 
 
 def _add_definition(path: Place, body: Any, reading: Reading, file: YamlFile, written: Written) -> Iterator[Flaw]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator
 from pydantic import Field as Attribute
 
-from featurekit.definitions.base import Definition, Name, as_tuple, problem_here, refuse
+from featurekit.definitions.base import ONE_CASE, Definition, Name, Text, as_tuple, problem_here
 from featurekit.definitions.problem import Problem
 
 
@@ -18,7 +18,7 @@ class ServiceFeatures(Definition):
     `keys` maps the view's join keys to the names they have in the request: `{airport: dest}`.
     """
 
-    view: str
+    view: Text
     feature: str | None = None
     alias: Name | None = None
     keys: dict[str, Name] = Attribute(default_factory=dict)
@@ -34,10 +34,8 @@ class FeatureService(Definition):
     owner: str | None = None
     description: str | None = None
 
-    @model_validator(mode="after")
-    def _each_name_means_one_thing(self) -> Self:
-        refuse(_clashes(self.features))
-        return self
+    def problems(self) -> Iterator[Problem]:
+        return _clashes(self.features)
 
 
 def _clashes(entries: tuple[ServiceFeatures, ...]) -> Iterator[Problem]:
@@ -56,7 +54,7 @@ def _clash(entry: ServiceFeatures, earlier: ServiceFeatures) -> tuple[str, str |
     if entry.name != earlier.name:
         return (
             f"{earlier.name} and {entry.name} differ in case only",
-            "Spark does not tell upper and lower case apart",
+            ONE_CASE,
             alias,
         )
     if entry.view != earlier.view:

@@ -17,6 +17,7 @@ ENTRY_PATTERN: Final = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?( +as +[A-Za-z_]\w*)?"
 _ENTRY: Final = re.compile(
     r"(?P<view>[A-Za-z_]\w*)(?:\.(?P<feature>[A-Za-z_]\w*))?(?:\s+as\s+(?P<alias>[A-Za-z_]\w*))?"
 )
+_WHY: Final = "a service takes features from views"
 _FORMS: Final = "view, view.feature, view as alias, or {view: …, alias: …, keys: {join key: request key}}"
 ENTRY_FIELDS: Final = ("view", "feature", "alias", "keys")
 
@@ -26,7 +27,9 @@ def service_entry(value: Any, path: Place) -> tuple[dict[str, Any] | None, tuple
     if isinstance(value, str):
         return _entry_of_text(value, path)
     if not isinstance(value, dict):
-        return None, (Problem(path=path, what="an entry of features must be the name of a view", try_=_FORMS),)
+        return None, (
+            Problem(path=path, what="an entry of features must be the name of a view", why=_WHY, try_=_FORMS),
+        )
     problems = tuple(_entry_mistakes(value, path))
     if problems:
         return None, problems
@@ -37,27 +40,30 @@ def service_entry(value: Any, path: Place) -> tuple[dict[str, Any] | None, tuple
     clash = sorted(parts.keys() & entry.keys())
     if clash:
         what = f"{clash[0]} is said twice, in view and as a field"
-        return None, (Problem(path=(*path, clash[0]), what=what, try_="keep one of the two"),)
+        why = "only one of them could be meant"
+        return None, (Problem(path=(*path, clash[0]), what=what, why=why, try_="keep one of the two"),)
     return {**parts, **entry}, ()
 
 
 def _entry_of_text(text: Any, path: Place) -> tuple[dict[str, Any] | None, tuple[Problem, ...]]:
     match = _ENTRY.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        return None, (Problem(path=path, what=f"{text!r} does not name features of a view", try_=_FORMS),)
+        return None, (Problem(path=path, what=f"{text!r} does not name features of a view", why=_WHY, try_=_FORMS),)
     return {name: part for name, part in match.groupdict().items() if part is not None}, ()
 
 
 def _entry_mistakes(value: dict[str, Any], path: Place) -> Iterator[Problem]:
     if list(value) == ["keys"]:
-        what = "keys stands alone: the comma before it ended the entry it belongs to"
-        yield Problem(path=path, what=what, try_="{view: airport_load as dest_load, keys: {airport: dest}}")
+        what = "keys stands alone"
+        why = "the comma before it ended the entry it belongs to"
+        yield Problem(path=path, what=what, why=why, try_="{view: airport_load as dest_load, keys: {airport: dest}}")
         return
     for name in value:
         if name not in (*ENTRY_FIELDS, "as"):
             what = f"{name} is not a field of an entry of features"
-            yield Problem(path=(*path, name), what=what, try_=did_you_mean(name, ENTRY_FIELDS))
+            why = "a field that nothing reads would be ignored without a word"
+            yield Problem(path=(*path, name), what=what, why=why, try_=did_you_mean(name, ENTRY_FIELDS))
     if "view" not in value:
-        yield Problem(path=path, what="the entry names no view", try_=_FORMS)
+        yield Problem(path=path, what="the entry names no view", why=_WHY, try_=_FORMS)
     if "as" in value and "alias" in value:
-        yield Problem(path=(*path, "as"), what="as and alias are the same thing", try_="keep alias")
+        yield Problem(path=(*path, "as"), what="it has as and alias", why="they are the same thing", try_="keep alias")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field as Attribute
-from pydantic import field_validator, model_validator
+from pydantic import field_validator
 
 from featurekit.clock import parse_instant, zone
 from featurekit.definitions.base import (
@@ -16,9 +16,9 @@ from featurekit.definitions.base import (
     Micros,
     Name,
     Text,
+    names_of_one_case,
     problem_here,
     refuse,
-    same_but_for_case,
 )
 from featurekit.definitions.problem import Problem
 from featurekit.errors import FeaturekitError
@@ -78,19 +78,21 @@ class Source(Definition):
     @classmethod
     def _format_by_name(cls, value: Any) -> Any:
         if isinstance(value, str) and value not in tuple(SourceFormat):
-            refuse([problem_here(f"{value!r} is not a format", try_=f"one of {', '.join(SourceFormat)}")])
+            why = "it tells the files of a path apart"
+            refuse([problem_here(f"{value!r} is not a format", why=why, try_="parquet or csv")])
         return SourceFormat(value) if isinstance(value, str) else value
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse((*_where_from(self), *_times(self)))
-        return self
+    def problems(self) -> Iterator[Problem]:
+        yield from _where_from(self)
+        yield from _times(self)
 
 
 def _where_from(source: Source) -> Iterator[Problem]:
     given = [name for name in ("path", "table", "sql") if getattr(source, name) is not None]
     if not given:
-        yield problem_here("it has no path, table or sql", why="one of them says where rows come from", try_="add one")
+        yield problem_here(
+            "path, table or sql is missing", why="one of them says where the rows come from", try_="add one"
+        )
         return
     if len(given) > 1:
         what = f"it has {' and '.join(given)}"
@@ -99,7 +101,8 @@ def _where_from(source: Source) -> Iterator[Problem]:
     kind = source.kind
     if source.format is not None and (given == ["path"]) != (source.format in (SourceFormat.PARQUET, SourceFormat.CSV)):
         why = "format tells the files of a path apart: parquet or csv"
-        yield problem_here(f"{source.format} is not the format of a {given[0]}", why=why, path=("format",))
+        what = f"{source.format} is not the format of a source by {given[0]}"
+        yield problem_here(what, why=why, try_="remove format", path=("format",))
         return
     if kind is not SourceFormat.PARQUET and source.columns is None:
         yield problem_here(
@@ -111,11 +114,7 @@ def _where_from(source: Source) -> Iterator[Problem]:
     if source.null_tokens and kind is not SourceFormat.CSV:
         why = "only CSV has cells that stand for null; elsewhere null is null"
         yield problem_here(f"null_tokens on a source by {kind}", why=why, try_="remove it", path=("null_tokens",))
-    names = list(source.columns or ())
-    for at, earlier in same_but_for_case(names):
-        why = "Spark does not tell upper and lower case in column names apart"
-        what = f"the columns {earlier} and {names[at]} differ in case only"
-        yield problem_here(what, why=why, path=("columns", names[at]))
+    yield from names_of_one_case(list(source.columns or ()), "columns", ("columns",))
 
 
 def _times(source: Source) -> Iterator[Problem]:
@@ -132,7 +131,8 @@ def _times(source: Source) -> Iterator[Problem]:
         yield problem_here(f"{given} without {missing}", why=why, try_=f"add {missing}", path=(given,))
     elif source.known_from is not None and source.created_timestamp is None:
         why = "without a created timestamp no row says when it became known, before or after known_from"
-        yield problem_here("known_from needs a created_timestamp", why=why, path=("known_from",))
+        try_ = "add created_timestamp, or remove known_from and assumed_lag"
+        yield problem_here("known_from needs a created_timestamp", why=why, try_=try_, path=("known_from",))
     for name, check in (("timezone", zone), ("known_from", parse_instant)):
         value = getattr(source, name)
         try:

@@ -148,7 +148,14 @@ def _compose(text: str, flaws: list[Flaw]) -> Node | None:
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 _marked(event, flaws)
                 if len(stack) == MAX_DEPTH:
-                    flaws.append(Flaw(start, f"nested deeper than {MAX_DEPTH} levels", "no definition needs that"))
+                    flaws.append(
+                        Flaw(
+                            start,
+                            f"nested deeper than {MAX_DEPTH} levels",
+                            "no definition needs that",
+                            "close the brackets",
+                        )
+                    )
                     return None
                 stack.append(_Frame(start, isinstance(event, yaml.MappingStartEvent), bool(event.flow_style)))
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
@@ -196,10 +203,15 @@ def _syntax_flaw(error: yaml.YAMLError, text: str) -> Flaw:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         index = mark.index if mark else 0
-        problem = error.problem or error.context or "it can't be read"
-        return _known_syntax(index, problem, text)
+        if not text[index:].strip() and error.context_mark is not None:
+            opened = error.context_mark.index
+            why = f"the file ends {error.context}"
+            return Flaw(opened, f"{text[opened : opened + 1]} is never closed", why, "close it, or quote the text")
+        return _known_syntax(index, error.problem or error.context or "it can't be read", text)
     if isinstance(error, yaml.reader.ReaderError):
-        return Flaw(error.position, f"the character U+{error.character:04X} is not allowed in YAML", error.reason)
+        return Flaw(
+            error.position, f"the character U+{error.character:04X} is not allowed in YAML", error.reason, "remove it"
+        )
     return Flaw(0, "this is not YAML", str(error))
 
 
@@ -208,12 +220,17 @@ def _known_syntax(index: int, problem: str, text: str) -> Flaw:
     quote = 'quote the text: sql: "…"'
     if character == "\t":
         return Flaw(index, "a tab where YAML wants spaces", "YAML does not allow tabs in indentation", "use spaces")
-    if "mapping values are not allowed" in problem:
+    if character == ":":
         why = "a colon with a space after it begins a value"
         return Flaw(index, "a second `: ` on one line", why, f"{quote}; or mend the indentation")
     if character and character in "@`%":
         return Flaw(index, f"a value can't begin with {character}", "YAML reserves this character", quote)
-    return Flaw(index, f"this is not YAML: {problem}", None, f"mend the brackets and indentation, or {quote}")
+    return Flaw(
+        index,
+        f"this is not YAML: {problem}",
+        "brackets, quotes and indentation give YAML its shape",
+        f"mend the brackets and indentation, or {quote}",
+    )
 
 
 def _index_in(text: str, scalar: Scalar, offset: int) -> int | None:

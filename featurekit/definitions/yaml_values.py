@@ -63,8 +63,9 @@ class Spot:
 
     @property
     def index(self) -> int:
-        """Return the scalar's start, and the key of what is larger than a scalar."""
-        return self.node.start if isinstance(self.node, Scalar) or self.key is None else self.key.start
+        """Return the scalar's start, and the key of what is more than a scalar, or nothing."""
+        is_text = isinstance(self.node, Scalar) and not self.node.is_blank
+        return self.node.start if is_text or self.key is None else self.key.start
 
 
 def value_of(node: Node, path: Place, text: str, reading: Reading) -> Any:
@@ -89,7 +90,8 @@ def _child(node: Node, path: Place, key: Scalar | None, text: str, reading: Read
 def _scalar(node: Scalar, path: Place, reading: Reading) -> Any:
     if node.is_blank:
         name = path[-1] if path else "the file"
-        flaw = Flaw(node.start, f"{name} has no value", "nothing is written after it", "write its value, or remove it")
+        index = reading.spots[path].index if path in reading.spots else node.start
+        flaw = Flaw(index, f"{name} has no value", "nothing is written after it", "write its value, or remove it")
         return reading.spoil(path, flaw)
     if node.style is not None:
         return node.text
@@ -143,6 +145,13 @@ def _mapping(node: Mapping, path: Place, text: str, reading: Reading) -> dict[st
     for at, (key, child) in enumerate(node.items):
         if at in lost:
             continue
+        if glued := _glued(key, child):
+            flaw = Flaw(
+                key.start, f"a space is missing in {_short(glued)}", "a name ends at a colon and a space", "add it"
+            )
+            field_name = glued.partition(":")[0]
+            found[field_name] = reading.spoil((*path, field_name), flaw)
+            continue
         name = _key(key, reading)
         if name is None:
             continue
@@ -158,6 +167,12 @@ def _mapping(node: Mapping, path: Place, text: str, reading: Reading) -> dict[st
         assert isinstance(key, Scalar)
         found[name] = _child(child, (*path, name), key, text, reading)
     return found
+
+
+def _glued(key: Node, child: Node) -> str | None:
+    """Return the key that is a name and its value, written as `sql:count(*)`."""
+    bare = isinstance(key, Scalar) and isinstance(child, Scalar) and child.is_blank and child.start == key.end
+    return key.text if bare and isinstance(key, Scalar) and re.match(r"\w+:\S", key.text) else None
 
 
 def _key(key: Node, reading: Reading) -> str | None:
@@ -203,7 +218,7 @@ def _cut_fields(node: Mapping) -> frozenset[int]:
         bare = isinstance(key, Scalar) and isinstance(child, Scalar) and child.is_blank and child.start == key.end
         before = node.items[at - 1][1] if at else None
         cut = isinstance(before, Scalar) and before.style is None and not before.is_blank
-        if bare and (cut or at - 1 in lost):
+        if bare and not _glued(key, child) and (cut or at - 1 in lost):
             lost.add(at)
     return frozenset(lost)
 
