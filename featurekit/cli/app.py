@@ -50,6 +50,7 @@ class Command:
 COMMANDS: Final = {
     "init": Command("start", "init", "Write a small project that works into this folder.", "Define"),
     "validate": Command("definitions", "validate", "Check all definitions and report every mistake.", "Define"),
+    "schema": Command("definitions", "schema", "Print the JSON Schema of definition files, for editors.", "Define"),
     "up": Command("server", "up", "Start the embedded online store.", "Machine"),
     "down": Command("server", "down", "Stop the embedded online store; its data stay.", "Machine"),
     "status": Command("server", "status", "Show the online store and what is served from it.", "Machine"),

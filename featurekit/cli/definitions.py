@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 import typer
@@ -10,6 +11,7 @@ from featurekit.cli.answer import Answer, Block, Line, Table, Tone, counted
 from featurekit.cli.context import invocation
 from featurekit.compiled import CompiledRepository, CompiledService
 from featurekit.compiler import compile_repository
+from featurekit.definitions.json_schema import repo_schema
 from featurekit.definitions.repo import load_repo
 
 _NOUNS: Final = {
@@ -29,6 +31,16 @@ def validate(context: typer.Context) -> Answer:
     settings = invocation(context).settings()
     compiled = compile_repository(load_repo(settings.definitions, root=settings.root), settings.root)
     return validated(compiled)
+
+
+def schema(context: typer.Context) -> Answer:
+    """Print the JSON Schema of definition files, for editors.
+
+    In VS Code: featurekit schema > feature_defs/.schema.json, and name that file under yaml.schemas.
+    """
+    invocation(context)
+    document = repo_schema()
+    return Answer(document=document, blocks=(Line(json.dumps(document, indent=2, ensure_ascii=False)),))
 
 
 def validated(compiled: CompiledRepository) -> Answer:

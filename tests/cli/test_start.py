@@ -151,3 +151,9 @@ def test_wrong_definitions_outrank_an_outside_system() -> None:
     assert exit_code((check(3), check(0))) == 3
     assert exit_code((check(3), check(70))) == 70
     assert exit_code((check(0),)) == 0
+
+
+def test_schema_is_one_json_document_with_and_without_json(cli: Cli) -> None:
+    plain, as_json = cli("schema"), cli("schema", "--json")
+    assert plain.document == as_json.document
+    assert "feature_views" in plain.document["properties"]
