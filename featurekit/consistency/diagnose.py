@@ -140,17 +140,20 @@ def _is_rounded(spec: FieldSpec, served: Cells, recomputed: Cells) -> Flags:
 
 def _row_finding(cause: Cause, causes: list[Cause | None], compared: Compared) -> Finding:
     positions = [position for position, each in enumerate(causes) if each is cause]
-    evidence = tuple(
-        Evidence(
-            entity=compared.entities[position],
-            field=None,
-            served=show_row(compared.fields, compared.served, position),
-            recomputed=show_row(compared.fields, compared.recomputed, position),
-            explanation=explain(cause, compared.rows[position], compared.refresh),
-        )
-        for position in positions[:EVIDENCE_ROWS]
-    )
+    evidence = tuple(_row_evidence(cause, position, compared) for position in positions[:EVIDENCE_ROWS])
     return Finding(cause=cause, field=None, count=len(positions), evidence=evidence)
+
+
+def _row_evidence(cause: Cause, position: int, compared: Compared) -> Evidence:
+    # The fields that differ come first: only the first few are shown.
+    fields = tuple(sorted(compared.fields, key=lambda spec: not compared.comparisons[spec.name].differs[position]))
+    return Evidence(
+        entity=compared.entities[position],
+        field=None,
+        served=show_row(fields, compared.served, position),
+        recomputed=show_row(fields, compared.recomputed, position),
+        explanation=explain(cause, compared.rows[position], compared.refresh),
+    )
 
 
 def _cell_finding(cause: Cause, spec: FieldSpec, causes: list[Cause | None], compared: Compared) -> Finding:

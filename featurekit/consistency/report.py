@@ -47,17 +47,22 @@ class ConsistencyReport:
         return sum(view.differing_cells for view in self.views)
 
     @property
-    def summary(self) -> str:
-        """One line that says how the check ended."""
+    def compared(self) -> str:
+        """One sentence on how much was compared, and how many values differ."""
         if not self.views:
             return "No view was checked."
         entities = sum(view.sampled for view in self.views)
         size = f"{counted(self.cells, 'value')} of {counted(entities, 'row')} in {counted(len(self.views), 'view')}"
         if self.passed:
             return f"Served and recomputed agree: {size} compared, none differs."
+        return f"{size[0].upper()}{size[1:]} compared, {_differ(self.mismatches)}."
+
+    @property
+    def summary(self) -> str:
+        """One line that says how the check ended: how much was compared, and what each view that failed comes to."""
         wrong = [view for view in self.views if view.outcome is not Outcome.CONSISTENT]
         told = "; ".join(f"{view.view}: {headline(view)}" for view in wrong)
-        return f"{size[0].upper()}{size[1:]} compared. {told}."
+        return f"{self.compared} {told}." if told else self.compared
 
     def to_json(self) -> str:
         """Return the report as JSON with sorted, stable content; instants are ISO text in UTC."""
@@ -66,6 +71,10 @@ class ConsistencyReport:
     def to_html(self) -> str:
         """Return the report as one self-contained page."""
         return _environment().get_template(_TEMPLATE).render(report=self, Outcome=Outcome, Verdict=Verdict)
+
+
+def _differ(count: int) -> str:
+    return "1 differs" if count == 1 else f"{count:,} differ"
 
 
 def _report_json(report: ConsistencyReport) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def headline(view: ViewReport) -> str:
         case Outcome.EMPTY:
             return "no entity to compare"
         case Outcome.UNAVAILABLE:
-            return view.problem.partition("\n")[0] if view.problem else "the store could not answer"
+            return view.problem.partition("\n")[0].rstrip(".") if view.problem else "the store could not answer"
         case Outcome.INCONSISTENT:
             return ", ".join(_cause_counts(view))
         case _:
