@@ -1,0 +1,130 @@
+"""What featurekit needs of an online store, and the values it keeps there beside the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from featurekit.clock import Instant
+from featurekit.errors import NewerWireVersionError
+
+HEAD_FORMAT: Final = 1
+
+Value = bytes | None
+
+
+class ReadableStore(Protocol):
+    """What a lookup needs. Every method raises OnlineStoreError where the store does not answer as it should."""
+
+    @property
+    def name(self) -> str:
+        """The store's address as it may be shown: without a password."""
+
+    def read(self, keys: Sequence[bytes]) -> list[Value]:
+        """Return the value of each key, None where there is none, all in one round trip."""
+
+    def find(self, prefix: bytes) -> Iterator[bytes]:
+        """Yield the keys that begin with `prefix`, in bounded steps, in no order; a key can come twice."""
+
+    def close(self) -> None: ...
+
+
+class OnlineStore(ReadableStore, Protocol):
+    """What writing, publishing and dropping need, but for the rows themselves: those go by a pipeline of their own."""
+
+    def write(self, values: Mapping[bytes, bytes], *, expires_at_ms: int | None = None) -> None:
+        """Set all the values at once: a reader sees all of them or none. They expire by the store's own clock."""
+
+    def change(self, key: bytes, to: Callable[[Value], Value]) -> Value:
+        """Set `key` to what `to` makes of its value and return that; nobody else's change is lost.
+
+        `to` may be called more than once. None means no value: the key is deleted, or stays away.
+        """
+
+    def extend(self, key: bytes, *, expires_at_ms: int) -> bool:
+        """Let `key` expire no earlier than that; False where it is gone already."""
+
+    def delete(self, pattern: bytes) -> int:
+        """Delete the keys that match a glob pattern, in bounded steps; return how many there were."""
+
+    def now_ms(self) -> int:
+        """Return the store's clock: what expiry is measured by."""
+
+    def check_keeps_rows(self) -> None:
+        """Raise EvictingStoreError where the store may drop rows before they expire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadEntry:
+    """A complete refresh: lookups at `visible_from` and later may be answered from its key space."""
+
+    as_of: Instant
+    restatement: int
+    visible_from: Instant
+    completed_at: Instant
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The complete refreshes of a view version, the oldest as-of first."""
+
+    entries: tuple[HeadEntry, ...] = ()
+
+    def at(self, instant: Instant) -> HeadEntry | None:
+        """Return the entry that serves a request at `instant`: the newest one visible by then."""
+        for entry in reversed(self.entries):
+            if entry.visible_from <= instant:
+                return entry
+        return None
+
+    def get(self, as_of: Instant, restatement: int) -> HeadEntry | None:
+        wanted = (as_of, restatement)
+        return next((entry for entry in self.entries if (entry.as_of, entry.restatement) == wanted), None)
+
+    def with_entry(self, entry: HeadEntry) -> Head:
+        """Return the head with `entry`, in place of one of the same as-of and restatement."""
+        others = self.without(entry.as_of, entry.restatement).entries
+        return Head(tuple(sorted((*others, entry), key=lambda one: (one.as_of, one.restatement))))
+
+    def without(self, as_of: Instant, restatement: int) -> Head:
+        return Head(tuple(one for one in self.entries if (one.as_of, one.restatement) != (as_of, restatement)))
+
+    def trimmed(self, *, keep: int, completed_since: Instant) -> Head:
+        """Return the newest `keep` entries and those completed at `completed_since` or later."""
+        old = self.entries[:-keep] if keep else self.entries
+        recent = tuple(entry for entry in old if entry.completed_at >= completed_since)
+        return Head(recent + self.entries[len(old) :])
+
+
+def encode_head(head: Head) -> bytes:
+    """Return the head as JSON bytes; equal heads give equal bytes.
+
+    >>> decode_head(encode_head(Head())) == Head()
+    True
+    """
+    entries = [
+        [entry.as_of, entry.restatement, entry.visible_from, entry.completed_at, entry.rows] for entry in head.entries
+    ]
+    return json.dumps({"format": HEAD_FORMAT, "entries": entries}, separators=(",", ":")).encode()
+
+
+def decode_head(content: bytes | None) -> Head:
+    """Return the head that `encode_head` wrote; an empty one where there is none."""
+    if content is None:
+        return Head()
+    head = json.loads(content)
+    if head.get("format") != HEAD_FORMAT:
+        raise NewerWireVersionError(
+            f"the view's head has format {head.get('format')!r}; this featurekit reads {HEAD_FORMAT}",
+            why="it was written by another version of featurekit",
+            try_="upgrade this client",
+        )
+    return Head(
+        tuple(
+            HeadEntry(as_of=as_of, restatement=again, visible_from=visible, completed_at=completed, rows=rows)
+            for as_of, again, visible, completed, rows in head["entries"]
+        )
+    )
