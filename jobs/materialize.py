@@ -1,0 +1,51 @@
+"""Refresh views and publish them: for spark-submit, cron or any scheduler.
+
+    spark-submit jobs/materialize.py carrier_punctuality route_load
+    python jobs/materialize.py --as-of 2013-11-15
+
+Exit codes: 0 published, 2 wrong input or an expectation failed, 3 an outside system failed, 70 a defect. A refresh
+that fails is never served: what was served before still is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from featurekit.clock import parse_instant
+from featurekit.errors import FeaturekitError
+from featurekit.feature_store import FeatureStore
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Materialize and return the exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        now = parse_instant(asked.now) if asked.now else None
+        as_of = parse_instant(asked.as_of) if asked.as_of else None
+        refreshes = FeatureStore.from_settings(asked.settings, now=now).materialize(asked.views or None, as_of=as_of)
+    except FeaturekitError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except Exception:  # noqa: BLE001 - a defect must have its own exit code, not Python's 1
+        traceback.print_exc()
+        return 70
+    for refresh in refreshes:
+        sys.stdout.write(f"{refresh}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("views", nargs="*", metavar="VIEW", help="views to refresh; all registered ones if none")
+    parser.add_argument("--as-of", metavar="TIME", help="a grid instant (default: the latest that can be computed)")
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="featurekit.toml (default: found from here)")
+    parser.add_argument("--now", metavar="TIME", help="the clock, for data of the past")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
