@@ -46,8 +46,10 @@ def refuse(problems: Iterable[Problem]) -> None:
         raise PydanticCustomError("definition", text, {"problems": found})
 
 
-def problem_here(what: str, *, why: str | None = None, try_: str | None = None, path: Place = ()) -> Problem:
-    return Problem(path=path, what=what, why=why, try_=try_)
+def problem_here(
+    what: str, *, why: str | None = None, try_: str | None = None, path: Place = (), at_name: bool = False
+) -> Problem:
+    return Problem(path=path, what=what, why=why, try_=try_, at_name=at_name)
 
 
 def _checked_name(value: Any) -> Any:
@@ -171,4 +173,6 @@ def names_of_one_case(names: list[str], noun: str, path: Place) -> Iterator[Prob
     """Yield a problem for each name that differs from an earlier one in case only; each stands at (*path, name)."""
     for at, earlier in same_but_for_case(names):
         what = f"the {noun} {earlier} and {names[at]} differ in case only"
-        yield problem_here(what, why=ONE_CASE, try_="another name for one of them", path=(*path, names[at]))
+        yield problem_here(
+            what, why=ONE_CASE, try_="another name for one of them", path=(*path, names[at]), at_name=True
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -11,7 +12,17 @@ from pydantic import Field as Attribute
 
 from featurekit.definitions.base import Definition, as_tuple, problem_here
 from featurekit.definitions.problem import Problem
-from featurekit.types import Boolean, DataType, Decimal, String, integer_range, is_float, is_integer, is_numeric
+from featurekit.types import (
+    Boolean,
+    DataType,
+    Decimal,
+    Float32,
+    String,
+    integer_range,
+    is_float,
+    is_integer,
+    is_numeric,
+)
 
 Default = bool | int | float | str
 """A default as written; the compiler gives it the feature's type, exactly, or refuses it."""
@@ -77,9 +88,20 @@ def _is_of(value: bool | int | float | str, kind: DataType) -> bool:
         case int() if is_integer(kind):
             low, high = integer_range(kind)
             return low <= value <= high
-        case int():
-            return is_float(kind) or isinstance(kind, Decimal)
-        case float():
-            return is_float(kind)
+        case int() if isinstance(kind, Decimal):
+            return bool(abs(value) < 10 ** (kind.precision - kind.scale))
+        case int() | float():
+            return _is_float(value, kind)
         case str():
             return isinstance(kind, String)
+
+
+def _is_float(value: int | float, kind: DataType) -> bool:
+    """Return whether the number is a float of the type: 0.1 is no float32, so no float feature ever equals it."""
+    if not is_float(kind):
+        return False
+    try:
+        held = float(value)
+        return value == (struct.unpack("f", struct.pack("f", held))[0] if isinstance(kind, Float32) else held)
+    except OverflowError:
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -38,10 +39,7 @@ def build(model: type[Model], value: Any, *, subject: str) -> tuple[Model | None
     for details in found:
         told.setdefault(_without_members(details["loc"]), []).append(details)
     problems = [problem for loc, errors in told.items() for problem in _problem(model, loc, errors)]
-    return None, tuple(
-        Problem(path=problem.path, what=f"{subject}: {problem.what}", why=problem.why, try_=problem.try_)
-        for problem in problems
-    )
+    return None, tuple(problem.about(subject) for problem in problems)
 
 
 def _without_members(loc: Place) -> Place:
@@ -55,8 +53,10 @@ def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) ->
     kind = error["type"]
     name = str(loc[-1]) if loc else "it"
     if kind == "definition":
+        # pydantic puts [key] behind a mapping's key that is wrong itself.
+        is_key = loc[-1:] == ("[key]",)
         for problem in error["ctx"]["problems"]:
-            yield problem.under(loc)
+            yield replace(problem.under(loc[:-1]), at_name=True) if is_key else problem.under(loc)
     elif kind == "missing" and isinstance(loc[-1], int):
         yield Problem(path=loc[:-1], what=f"{loc[-2]} has {loc[-1]} entries", why="it takes two", try_="[low, high]")
     elif kind == "missing":
@@ -65,7 +65,9 @@ def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) ->
     elif kind == "extra_forbidden":
         fields = [field for field in fields_at(model, loc[:-1]) if field != "name"]
         why = "a field that nothing reads would be ignored without a word"
-        yield Problem(path=loc, what=f"{name} is not a field here", why=why, try_=did_you_mean(name, fields))
+        yield Problem(
+            path=loc, what=f"{name} is not a field here", why=why, try_=did_you_mean(name, fields), at_name=True
+        )
     elif len(errors) > 1:
         yield _wrong_kind(loc, name, "a number, text, or true or false", error["input"])
     elif kind in _WANTED:
@@ -73,9 +75,8 @@ def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) ->
     elif kind in ("too_short", "string_pattern_mismatch") and not str(error["input"]).strip("{}()[] \t\n"):
         yield Problem(path=loc, what=f"{name} is empty", why="then it says nothing", try_=f"write it, or remove {name}")
     elif kind == "too_long":
-        limits = error["ctx"]
-        why = f"it takes {limits['max_length']}"
-        yield Problem(path=loc, what=f"{name} has {limits['actual_length']} entries", why=why)
+        what = f"{name} has {error['ctx']['actual_length']} entries"
+        yield Problem(path=loc, what=what, why="it takes two", try_="[low, high]")
     else:
         yield Problem(path=loc, what=f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}")
 

@@ -37,9 +37,17 @@ class Positions:
             return file.position(spot.index)
         return ".".join(str(part) for part in path)
 
+    def of_name(self, *path: str | int) -> str:
+        """Return `file:line:column` of the name before the value at `path`."""
+        found = self.spots.get(path)
+        if found is None or found[1].key is None:
+            return self.at(*path)
+        return found[0].position(found[1].key.start)
+
     def mistake(self, problem: Problem) -> DefinitionError:
         """Return the problem as an error that knows its position."""
-        where = self.at(*problem.path, offset=problem.offset)
+        path = problem.path
+        where = self.of_name(*path) if problem.at_name else self.at(*path, offset=problem.offset)
         return DefinitionError(problem.what, where=where, why=problem.why, try_=problem.try_)
 
 

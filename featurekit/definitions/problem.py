@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 Place = tuple[str | int, ...]
@@ -12,17 +12,25 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What is wrong at `path`, why it can't be, what to try; `offset` is a character inside the text there."""
+    """What is wrong at `path`, why it can't be, what to try.
+
+    `offset` is a character inside the text there. `at_name` says that the name is wrong, and not the value after it.
+    """
 
     path: Place
     what: str
     why: str | None = None
     try_: str | None = None
     offset: int | None = None
+    at_name: bool = False
 
     def under(self, prefix: Place) -> Problem:
         """Return the problem with its path below `prefix`."""
-        return Problem(path=prefix + self.path, what=self.what, why=self.why, try_=self.try_, offset=self.offset)
+        return replace(self, path=prefix + self.path)
+
+    def about(self, subject: str) -> Problem:
+        """Return the problem with the name of what it is in before it."""
+        return replace(self, what=f"{subject}: {self.what}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

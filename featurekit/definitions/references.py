@@ -65,7 +65,7 @@ def _unknown_keys(keys: Mapping[str, str], entity: Entity, path: Place, subject:
         if key not in entity.join_keys:
             what = f"{subject}: {key} is not a join key of the entity {entity.name}"
             why = "keys maps join keys to the names they have here"
-            yield Problem(path=(*path, key), what=what, why=why, try_=did_you_mean(key, entity.join_keys))
+            yield Problem(path=(*path, key), what=what, why=why, try_=did_you_mean(key, entity.join_keys), at_name=True)
 
 
 def _service_problems(service: FeatureService, repository: Repository, left_out: frozenset[Place]) -> Iterator[Problem]:
@@ -104,6 +104,6 @@ def _entry_problems(
         if entry.keys:
             what = f"{subject}: the on-demand view {view.name} has no join keys"
             why = "it reads the request and other views, not rows of an entity"
-            yield Problem(path=(*path, "keys"), what=what, why=why, try_="remove keys")
+            yield Problem(path=(*path, "keys"), what=what, why=why, try_="remove keys", at_name=True)
     elif entity := repository.entities.get(view.entity):
         yield from _unknown_keys(entry.keys, entity, (*path, "keys"), subject)

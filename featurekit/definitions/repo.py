@@ -6,7 +6,7 @@ files ──read_files──▶ plain values ──build──▶ definitions �
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -162,7 +162,7 @@ class _Builder:
         entries: dict[str | int, Definition] = {}
         for at, written in enumerate(value):
             fields, problems = service_entry(written, (*path, at)) if written is not REFUSED else (None, ())
-            self._tell(Problem(path=p.path, what=f"{subject}: {p.what}", why=p.why, try_=p.try_) for p in problems)
+            self._tell(problem.about(subject) for problem in problems)
             entry = None if fields is None else self._build(ServiceFeatures, (*path, at), fields, subject, [])
             if entry is None:  # a service without one of its features would be another service
                 self.left_out.add(path[:2])
@@ -193,10 +193,9 @@ class _Builder:
 
     def _without_name(self, path: Place, body: dict[str, Any], subject: str) -> dict[str, Any]:
         if "name" in body:
+            what = f"{subject}: name is not a field"
             why = "the name is the key above"
-            self._tell(
-                [Problem(path=(*path, "name"), what=f"{subject}: name is not a field", why=why, try_="remove it")]
-            )
+            self._tell([Problem(path=(*path, "name"), what=what, why=why, try_="remove it", at_name=True)])
         return {field: value for field, value in body.items() if field != "name"}
 
     def _build(
@@ -208,7 +207,7 @@ class _Builder:
             if inner[:1] == ("features",) and len(inner) > 1 and names:  # by position in the model, by name in the file
                 inner = ("features", names[int(inner[1])], *inner[2:])
             inner = () if inner == ("name",) else inner
-            self._tell([Problem(path=path + inner, what=problem.what, why=problem.why, try_=problem.try_)])
+            self._tell([replace(problem, path=path + inner)])
         return definition
 
     def _tell(self, problems: Iterable[Problem]) -> None:

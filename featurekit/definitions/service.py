@@ -68,5 +68,9 @@ def _clash(entry: ServiceFeatures, earlier: ServiceFeatures) -> tuple[str, str |
     if entry.feature is None or earlier.feature is None:
         return f"{entry.name} is there twice", "its features would be there twice", f"remove one, or give one {alias}"
     if entry.feature.lower() == earlier.feature.lower():
-        return f"{entry.name}.{entry.feature} is there twice", None, f"remove one, or give one {alias}"
+        return (
+            f"{entry.name}.{entry.feature} is there twice",
+            "its values would be there twice",
+            f"remove one, or give one {alias}",
+        )
     return None

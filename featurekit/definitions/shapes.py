@@ -41,7 +41,7 @@ def service_entry(value: Any, path: Place) -> tuple[dict[str, Any] | None, tuple
     if clash:
         what = f"{clash[0]} is said twice, in view and as a field"
         why = "only one of them could be meant"
-        return None, (Problem(path=(*path, clash[0]), what=what, why=why, try_="keep one of the two"),)
+        return None, (Problem(path=(*path, clash[0]), what=what, why=why, try_="keep one of the two", at_name=True),)
     return {**parts, **entry}, ()
 
 
@@ -62,8 +62,14 @@ def _entry_mistakes(value: dict[str, Any], path: Place) -> Iterator[Problem]:
         if name not in (*ENTRY_FIELDS, "as"):
             what = f"{name} is not a field of an entry of features"
             why = "a field that nothing reads would be ignored without a word"
-            yield Problem(path=(*path, name), what=what, why=why, try_=did_you_mean(name, ENTRY_FIELDS))
+            yield Problem(path=(*path, name), what=what, why=why, try_=did_you_mean(name, ENTRY_FIELDS), at_name=True)
     if "view" not in value:
         yield Problem(path=path, what="the entry names no view", why=_WHY, try_=_FORMS)
     if "as" in value and "alias" in value:
-        yield Problem(path=(*path, "as"), what="it has as and alias", why="they are the same thing", try_="keep alias")
+        yield Problem(
+            path=(*path, "as"),
+            what="it has as and alias",
+            why="they are the same thing",
+            try_="keep alias",
+            at_name=True,
+        )

@@ -96,7 +96,9 @@ def _where_from(source: Source) -> Iterator[Problem]:
         return
     if len(given) > 1:
         what = f"it has {' and '.join(given)}"
-        yield problem_here(what, why="a source is one of path, table or sql", try_="keep one", path=(given[1],))
+        yield problem_here(
+            what, why="a source is one of path, table or sql", try_="keep one", path=(given[1],), at_name=True
+        )
         return
     kind = source.kind
     if source.format is not None and (given == ["path"]) != (source.format in (SourceFormat.PARQUET, SourceFormat.CSV)):

@@ -108,15 +108,16 @@ class _Frame:
 def read_yaml(text: str) -> tuple[Node | None, tuple[Flaw, ...]]:
     """Return the text's one document as a node (None where it is empty or no YAML), and what is wrong with it."""
     flaws: list[Flaw] = []
-    try:
-        return _compose(text, flaws), tuple(flaws)
-    except yaml.YAMLError as error:
-        return None, (*flaws, _syntax_flaw(error, text))
-
-
-def _compose(text: str, flaws: list[Flaw]) -> Node | None:
-    root: Node | None = None
     stack: list[_Frame] = []
+    try:
+        return _compose(text, flaws, stack), tuple(flaws)
+    except yaml.YAMLError as error:
+        opened = [frame.start for frame in stack if frame.flow]
+        return None, (*flaws, _syntax_flaw(error, text, opened))
+
+
+def _compose(text: str, flaws: list[Flaw], stack: list[_Frame]) -> Node | None:
+    root: Node | None = None
 
     def add(node: Node) -> None:
         nonlocal root
@@ -199,14 +200,15 @@ def _refusal(index: int, what: str) -> Flaw:
     )
 
 
-def _syntax_flaw(error: yaml.YAMLError, text: str) -> Flaw:
+def _syntax_flaw(error: yaml.YAMLError, text: str, opened: list[int]) -> Flaw:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         index = mark.index if mark else 0
-        if not text[index:].strip() and error.context_mark is not None:
-            opened = error.context_mark.index
-            why = f"the file ends {error.context}"
-            return Flaw(opened, f"{text[opened : opened + 1]} is never closed", why, "close it, or quote the text")
+        if not text[index:].strip():
+            quote = error.context_mark.index if error.context_mark else index
+            start = quote if text[quote : quote + 1] in ("'", '"') else max(opened, default=index)
+            if start < index:
+                return Flaw(start, f"{text[start]} is never closed", "the file ends before that", "close it")
         return _known_syntax(index, error.problem or error.context or "it can't be read", text)
     if isinstance(error, yaml.reader.ReaderError):
         return Flaw(

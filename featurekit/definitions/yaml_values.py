@@ -179,7 +179,9 @@ def _key(key: Node, reading: Reading) -> str | None:
     if isinstance(key, Refused):
         return None
     if not isinstance(key, Scalar) or key.is_blank:
-        reading.flaws.append(Flaw(key.start, "a name is missing before the colon", None, "write `name: value`"))
+        reading.flaws.append(
+            Flaw(key.start, "a name is missing before the colon", "a name is one piece of text", "write `name: value`")
+        )
         return None
     if key.style is not None:
         return key.text
@@ -195,7 +197,7 @@ def _key(key: Node, reading: Reading) -> str | None:
         return None
     if not isinstance(value, str):
         why = "YAML reads it as a number, true, false or null"
-        reading.flaws.append(Flaw(key.start, f"{_short(key.text)} is not a name", why, "a name begins with a letter"))
+        reading.flaws.append(Flaw(key.start, f"{_short(key.text)} is not a name", why, "begin it with a letter"))
         return None
     return value
 
