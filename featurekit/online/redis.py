@@ -226,3 +226,54 @@ def _glob_escaped(text: bytes) -> bytes:
     for special in (b"\\", b"*", b"?", b"["):
         text = text.replace(special, b"\\" + special)
     return text
+
+
+class RowPipeline:
+    """Sends chunks of SET commands over one connection, one chunk ahead of the answers; for one thread.
+
+    A chunk that was not answered in full is sent again over a new connection, a bounded number of times: to SET twice
+    is to SET once. What is unanswered is all that is held: two chunks.
+    """
+
+    def __init__(self, url: str, *, timeout_ms: int) -> None:
+        self._name = shown_url(url)
+        self._timeout_ms = timeout_ms
+        self._client = _client(url, timeout_ms, self._name)
+        self._connection: Connection = self._client.connection_pool.make_connection()
+        self._retry = connection_options(timeout_ms)["retry"]
+        self._unanswered: deque[tuple[memoryview, int]] = deque()
+        self._sent = 0  # how many of them were sent over this connection
+
+    def send(self, commands: memoryview, count: int) -> None:
+        """Send `count` SET commands; returns when all that were sent before are answered."""
+        self._unanswered.append((commands, count))
+        self._advance(leave=1)
+
+    def finish(self) -> None:
+        """Return when all commands are answered."""
+        self._advance(leave=0)
+
+    def close(self) -> None:
+        self._connection.disconnect()
+        self._client.close()
+
+    def _advance(self, *, leave: int) -> None:
+        def step() -> None:
+            while self._sent < len(self._unanswered):
+                self._connection.send_packed_command([self._unanswered[self._sent][0]])
+                self._sent += 1
+            while len(self._unanswered) > leave:
+                for _ in range(self._unanswered[0][1]):
+                    self._connection.read_response()
+                self._unanswered.popleft()
+                self._sent -= 1
+
+        def fail(_: Exception) -> None:
+            self._connection.disconnect()
+            self._sent = 0
+
+        try:
+            self._retry.call_with_retry(step, fail)
+        except (redis.RedisError, OSError) as error:
+            self._connection.disconnect()
+            raise translate(error, self._name, self._timeout_ms) from error

@@ -1,0 +1,129 @@
+"""A refresh from begin to end, as the online store sees it: a key space of its own, then an entry in the view's head.
+
+A lookup is answered from a key space only when the head lists it and the space's marker is there. The marker is written
+before the first row and expires no later than any row: where it is gone, rows may be gone, and nobody may take that for
+entities without rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from featurekit.clock import DAY, Instant
+from featurekit.errors import KeySpaceDroppedError
+from featurekit.grid import Grid
+from featurekit.online.keys import KeySpace
+from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
+
+KEEP_DEFAULT: Final = 8
+GRACE_DEFAULT: Final = 2 * DAY
+_FILLING: Final = b"filling"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """A refresh that has begun; its rows expire at `expires_at_ms` of the store's clock or later."""
+
+    space: KeySpace
+    expires_at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What completing a refresh did: its head entry, and the key spaces that the head lists no longer."""
+
+    entry: HeadEntry
+    retired: tuple[KeySpace, ...]
+
+
+def begin_refresh(store: OnlineStore, space: KeySpace, *, expires_in_s: int) -> Refresh:
+    """Open the key space, before any row is written into it with the same expiry."""
+    store.check_keeps_rows()
+    expires_at_ms = store.now_ms() + expires_in_s * 1000
+    content, marker = store.read([space.head, space.marker])
+    is_listed = decode_head(content).get(space.as_of, space.restatement) is not None
+    if is_listed and marker is None:
+        # A marker now would make lookups take rows that expired, and are not written again yet, for missing entities.
+        withdraw_refresh(store, space)
+    if not (is_listed and marker is not None):
+        store.write({space.marker: _FILLING}, expires_at_ms=expires_at_ms)
+    # A space in use keeps its marker as it is until every row has been written again: `complete_refresh` extends it.
+    return Refresh(space=space, expires_at_ms=expires_at_ms)
+
+
+def complete_refresh(
+    store: OnlineStore,
+    refresh: Refresh,
+    *,
+    grid: Grid,
+    completed_at: Instant,
+    rows: int,
+    keep: int = KEEP_DEFAULT,
+    grace: int = GRACE_DEFAULT,
+) -> Completion:
+    """List the refresh in its view's head: lookups see it from max(as-of + delay, completion) on, all entities at once.
+
+    The head keeps its newest `keep` entries and those completed within `grace` (microseconds). KeySpaceDroppedError
+    when the key space was dropped or has expired meanwhile.
+    """
+    space = refresh.space
+    if not store.extend(space.marker, expires_at_ms=refresh.expires_at_ms):
+        raise KeySpaceDroppedError(
+            f"the key space {space} is gone",
+            where=space.marker.decode(),
+            why="it was dropped, or expired before the refresh was complete",
+            try_="run the refresh again; if it takes that long, let its rows live longer",
+        )
+    entry = HeadEntry(
+        as_of=space.as_of,
+        restatement=space.restatement,
+        visible_from=max(space.as_of + grid.availability_delay, completed_at),
+        completed_at=completed_at,
+        rows=rows,
+    )
+    before = Head()
+
+    def with_entry(content: Value) -> Value:
+        nonlocal before
+        before = decode_head(content)
+        old = before.get(entry.as_of, entry.restatement)
+        # A rerun wrote the same bytes again: what was visible stays visible.
+        added = replace(old, rows=rows) if old else entry
+        return encode_head(before.with_entry(added).trimmed(keep=keep, completed_since=completed_at - grace))
+
+    head = decode_head(store.change(space.head, with_entry))
+    return Completion(
+        entry=head.get(entry.as_of, entry.restatement) or entry,
+        retired=tuple(
+            replace(space, as_of=one.as_of, restatement=one.restatement)
+            for one in before.entries
+            if head.get(one.as_of, one.restatement) is None
+        ),
+    )
+
+
+def withdraw_refresh(store: OnlineStore, space: KeySpace) -> bool:
+    """Take the refresh out of its view's head, so that the one before answers lookups; False if it was not listed."""
+    was_listed = False
+
+    def without(content: Value) -> Value:
+        nonlocal was_listed
+        head = decode_head(content)
+        was_listed = head.get(space.as_of, space.restatement) is not None
+        return encode_head(head.without(space.as_of, space.restatement)) if was_listed else content
+
+    store.change(space.head, without)
+    return was_listed
+
+
+def read_head(store: OnlineStore, space: KeySpace) -> Head:
+    """Return the head of the view version that the space belongs to."""
+    (content,) = store.read([space.head])
+    return decode_head(content)
+
+
+def drop_space(store: OnlineStore, space: KeySpace) -> int:
+    """Delete the key space in bounded steps; return how many rows there were. Lookups of it say UNAVAILABLE."""
+    store.delete(space.marker)  # first: while rows go, no reader may take the rest for all
+    return store.delete(space.row_pattern)

@@ -1,0 +1,120 @@
+"""Offline rows -> the online store, from where they are: runs on Spark's executors, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featurekit.online.arrow_keys import join_bytes, key_array
+from featurekit.online.arrow_rows import row_array
+from featurekit.online.codec import RowCodec
+from featurekit.online.keys import KeySpace
+from featurekit.online.redis import RowPipeline
+from featurekit.types import Field
+
+if TYPE_CHECKING:
+    from featurekit.compiled import CompiledView
+
+COUNTERS: Final = pa.schema([("name", pa.string()), ("value", pa.int64())])
+CHUNK_BYTES: Final = 4 << 20
+WRITE_TIMEOUT_MS: Final = 30_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedisRowSink:
+    """Writes a view's offline rows into a key space; picklable, called once per partition.
+
+    Rows are written with an expiry counted from their own write. The result is batches of counters: `rows`, `bytes`
+    (of packed rows) and `null_keys` (rows without a whole key, which belong to no entity and are not written).
+    """
+
+    url: str = field(repr=False)  # may hold a password
+    space: KeySpace
+    keys: tuple[Field, ...]
+    fields: tuple[Field, ...]
+    expires_in_s: int
+    chunk_bytes: int = CHUNK_BYTES
+    timeout_ms: int = WRITE_TIMEOUT_MS
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        codec = RowCodec(self.fields, self.space.fingerprint)
+        written = content = null_keys = 0
+        pipeline = RowPipeline(self.url, timeout_ms=self.timeout_ms)
+        try:
+            for batch in batches:
+                for part in _parts(batch, self.chunk_bytes):
+                    keys, rows = key_array(part, self.keys), row_array(part, codec, as_of=self.space.as_of)
+                    if keys.null_count:
+                        null_keys += keys.null_count
+                        keys, rows = keys.drop_null(), rows.filter(keys.is_valid())
+                    if len(rows):
+                        pipeline.send(self._commands(keys, rows), len(rows))
+                    written += len(rows)
+                    content += pc.sum(pc.binary_length(rows)).as_py() or 0
+            pipeline.finish()
+        finally:
+            pipeline.close()
+        yield counters(rows=written, bytes=content, null_keys=null_keys)
+
+    def _commands(self, keys: pa.BinaryArray, rows: pa.BinaryArray) -> memoryview:
+        """Return one `SET key row EX seconds` per row, as they go over the wire."""
+        namespace = self.space.namespace
+        full = join_bytes(_bytes(namespace.row_prefix()), keys, _bytes(self.space.row_suffix))
+        seconds = b"%d" % self.expires_in_s
+        commands = join_bytes(
+            _bytes(b"*5\r\n$3\r\nSET\r\n$"),
+            _lengths(full),
+            _bytes(b"\r\n"),
+            full,
+            _bytes(b"\r\n$"),
+            _lengths(rows),
+            _bytes(b"\r\n"),
+            rows,
+            _bytes(b"\r\n$2\r\nEX\r\n$%d\r\n%b\r\n" % (len(seconds), seconds)),
+        )
+        _, offsets, content = commands.buffers()
+        return memoryview(content)[: memoryview(offsets).cast("i")[len(commands)]]
+
+
+def row_sink(view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int) -> RedisRowSink:
+    """Return the sink for a compiled view's offline rows."""
+    return RedisRowSink(
+        url=url,
+        space=space,
+        keys=tuple(Field(key.name, key.type, nullable=False) for key in view.keys),
+        fields=tuple(Field(feature.name, feature.type) for feature in view.features),
+        expires_in_s=expires_in_s,
+    )
+
+
+def counters(**values: int) -> pa.RecordBatch:
+    """Return counters as one batch of names and values."""
+    return pa.record_batch([list(values), list(values.values())], schema=COUNTERS)
+
+
+def add_counters(batches: Sequence[pa.RecordBatch]) -> dict[str, int]:
+    """Return the sum of each counter over all partitions' batches."""
+    totals: dict[str, int] = {}
+    for batch in batches:
+        for name, value in zip(batch["name"].to_pylist(), batch["value"].to_pylist(), strict=True):
+            totals[name] = totals.get(name, 0) + value
+    return totals
+
+
+def _parts(batch: pa.RecordBatch, limit: int) -> Iterator[pa.RecordBatch]:
+    """Yield the batch in slices of some `limit` bytes: what is in flight stays small whatever Spark hands over."""
+    step = max(1, batch.num_rows * limit // max(batch.nbytes, 1))
+    for start in range(0, batch.num_rows, step):
+        yield batch.slice(start, step)
+
+
+def _bytes(text: bytes) -> pa.BinaryScalar:
+    return pa.scalar(text, pa.binary())
+
+
+def _lengths(texts: pa.BinaryArray) -> pa.BinaryArray:
+    return pc.binary_length(texts).cast(pa.string()).cast(pa.binary())
