@@ -37,10 +37,11 @@ def source_files(path: str, base: Path) -> tuple[SourceFile, ...]:
     if has_magic(path):
         matches = [match for match in _glob(where) if not _is_hidden(match)]
         if not matches:
-            raise SourceError("no file matches the source's path", where=str(where), try_="check the path and its *")
+            why = "Spark would find no rows either"
+            raise SourceError("no file matches the source's path", where=str(where), why=why, try_="check the path's *")
         return tuple(file for match in sorted(matches) for file in _under(match))
     if not where.exists():
-        why = f"a relative path is relative to {base}" if not Path(path).is_absolute() else None
+        why = "nothing is there" if Path(path).is_absolute() else f"{path} is relative to {base}"
         raise SourceError(
             "the source's path does not exist", where=str(where), why=why, try_="check path: in the source"
         )
@@ -64,7 +65,11 @@ def _under(path: Path) -> tuple[SourceFile, ...]:
     names = {tuple(name for name, _ in file.partitions) for file in files}
     if len(names) > 1:
         shown = " and ".join(sorted("/".join(group) or "no partitions" for group in names))
-        raise SourceError(f"the folder's files have different partition columns: {shown}", where=str(path))
+        why = "a row has a value for each column, or the folder is not one table"
+        try_ = "write all partitions alike, or make two sources of them"
+        raise SourceError(
+            f"the folder's files have different partition columns: {shown}", where=str(path), why=why, try_=try_
+        )
     return files
 
 

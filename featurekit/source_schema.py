@@ -80,7 +80,8 @@ def _csv_schema(source: Source, files: tuple[SourceFile, ...]) -> SourceSchema:
         if (other := csv_header(file.path)) != header:
             where = f"{file.path}:1"
             why = f"{files[0].path} has {', '.join(header)}; here it is {', '.join(other)}"
-            raise SourceError("two CSV files of the source have different headers", where=where, why=why)
+            try_ = "write them alike, or make two sources of them"
+            raise SourceError("two CSV files of the source have different headers", where=where, why=why, try_=try_)
     partitions = tuple(name for name, _ in files[0].partitions)
     for column in declared:
         if column.name not in (*header, *partitions):
@@ -220,9 +221,11 @@ def missing_column(name: str, schema: SourceSchema, path: tuple[str | int, ...])
     if name in schema.schema:
         return ()
     if reason := schema.unsupported.get(name):
-        return (Problem(path=path, what=f"the column {name} can't be used", why=reason),)
+        try_ = "convert it where the rows are written, or in a sql: source"
+        return (Problem(path=path, what=f"the column {name} can't be used", why=reason, try_=try_),)
     known = schema.schema.names
-    return (Problem(path=path, what=f"there is no column {name}", try_=did_you_mean(name, known)),)
+    why = "columns are found by their exact name"
+    return (Problem(path=path, what=f"there is no column {name}", why=why, try_=did_you_mean(name, known)),)
 
 
 def _timestamp_problems(source: Source, name: str, field_name: str, schema: SourceSchema) -> Iterator[Problem]:
