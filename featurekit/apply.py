@@ -1,0 +1,165 @@
+"""Carries out registration plans: walks the stages that `registry.explain` shows, and moves readers when it is time.
+
+The registry is the truth and the online store follows it: versions are committed before any reader moves, and a move
+that was cut short is finished by the next call. So everything here can be run again, from any point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from featurekit.clock import Instant
+from featurekit.errors import RegistryError
+from featurekit.online.keys import Namespace
+from featurekit.online.publish import publish_plans, switch_services, withdraw_services
+from featurekit.online.store import OnlineStore
+from featurekit.plan import decode_plan
+from featurekit.registry.diff import ServiceMetadataChanged, ViewMetadataChanged
+from featurekit.registry.explain import summarize
+from featurekit.registry.plan import (
+    NeedsRefresh,
+    PublishPlan,
+    RegistrationPlan,
+    RemoveService,
+    RemoveView,
+    Stage,
+    SwitchPointer,
+    TakeOver,
+    WriteService,
+    WriteView,
+    plan_registration,
+)
+from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.state import Desired, Registration, RegistrationStatus, ServiceVersion
+from featurekit.registry.switch import Move, moves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """What a registration did: its plan, and the services whose readers moved at once."""
+
+    plan: RegistrationPlan
+    moved: tuple[Move, ...]
+
+
+def register(
+    desired: Desired, registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant
+) -> Registered:
+    """Plan what leads to `desired`, carry it out, and return both; nothing is computed.
+
+    Nobody else registers between the plan and its end: of several processes at once, each sees what the one before did.
+    """
+    with registry.writing() as writer:
+        plan = plan_registration(desired, writer.deployed(), writer.watermarks(), now)
+        _walk(plan, writer, store, namespace, now)
+    return Registered(plan=plan, moved=switch_ready(registry, store, namespace))
+
+
+def apply(
+    plan: RegistrationPlan, registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant
+) -> Registered:
+    """Carry out a plan that was made before, as it was shown; RegistryError where somebody has registered since."""
+    with registry.writing() as writer:
+        last = writer.deployed().registration
+        if last != plan.base:
+            raise RegistryError(
+                "the registry has changed since this was planned",
+                where=str(registry),
+                why=f"the plan follows registration {plan.base}, and the last one is {last}",
+                try_="plan again, look at what changes now, then register",
+            )
+        _walk(plan, writer, store, namespace, now)
+    return Registered(plan=plan, moved=switch_ready(registry, store, namespace))
+
+
+def switch_ready(registry: Registry, store: OnlineStore, namespace: Namespace) -> tuple[Move, ...]:
+    """Move the readers of every registration that is complete, each in one step; return what moved.
+
+    To be called after each refresh. It also brings the online store's plans and pointers back to what the registry says
+    serves, where they are not: after a crash in between, or a store that restarted empty.
+    """
+    # Inside the registry's transaction: two processes that switch can't undo each other.
+    with registry.writing() as writer:
+        deployed = writer.deployed()
+        found = moves(deployed, writer.watermarks())
+        serving = dict(deployed.serving)
+        for move in found:
+            for version in move.services:
+                writer.serve(version.name, version.number)
+                serving[version.name] = version
+            if move.is_whole:
+                writer.end_registration(move.registration.id, RegistrationStatus.SWITCHED)
+        _follow(store, namespace, serving, gone=deployed.service_numbers.keys() - serving.keys())
+    return found
+
+
+def _walk(plan: RegistrationPlan, writer: Writer, store: OnlineStore, namespace: Namespace, now: Instant) -> None:
+    if plan.is_empty:
+        return
+    registration = plan.base + 1
+    writer.add_registration(
+        Registration(
+            id=registration,
+            at=now,
+            changes=summarize(plan),
+            services=tuple(stage.service for stage in plan.stages if isinstance(stage, SwitchPointer)),
+            status=RegistrationStatus.PENDING,
+        )
+    )
+    for stage in plan.stages:
+        _carry_out(stage, registration, writer, store, namespace, now)
+
+
+def _carry_out(
+    stage: Stage, registration: int, writer: Writer, store: OnlineStore, namespace: Namespace, now: Instant
+) -> None:
+    match stage:
+        case WriteView(view=view, change=ViewMetadataChanged(number=number)):
+            writer.update_metadata(view, number=number)
+        case WriteView(view=view, change=change):
+            writer.add_version(view, number=change.number, registration=registration, at=now)
+        case WriteService(service=service, change=ServiceMetadataChanged(number=number)):
+            writer.update_metadata(service, number=number)
+        case WriteService(service=service, change=service_change):
+            writer.add_version(service, number=service_change.number, registration=registration, at=now)
+        case RemoveView(change=removed):
+            writer.remove_view(removed.name, registration=registration)
+        case RemoveService(change=removed_service):
+            writer.remove_service(removed_service.name, registration=registration)
+        case PublishPlan(service=service):
+            publish_plans(store, namespace, [decode_plan(service.lookup_plan)])
+        case TakeOver(registration=earlier):
+            writer.end_registration(earlier, RegistrationStatus.SUPERSEDED)
+        case SwitchPointer():
+            pass  # recorded with the registration: `switch_ready` moves the readers, now or when it is time
+        case NeedsRefresh():
+            pass  # for whoever materializes
+        case _:
+            assert_never(stage)
+
+
+def _follow(
+    store: OnlineStore, namespace: Namespace, serving: Mapping[str, ServiceVersion], gone: Collection[str]
+) -> None:
+    """Make the store's plans and pointers those of `serving`: bodies first, then all pointers at once."""
+    versions = list(serving.values())
+    bodies = store.read([namespace.plan(each.name, each.fingerprint.data) for each in versions]) if versions else []
+    publish_plans(
+        store,
+        namespace,
+        [decode_plan(each.lookup_plan) for each, body in zip(versions, bodies, strict=True) if not body],
+    )
+    names = [*serving, *sorted(gone)]
+    pointers = dict(zip(names, store.read([namespace.pointer(name) for name in names]), strict=True)) if names else {}
+    switch_services(
+        store,
+        namespace,
+        {
+            each.name: each.fingerprint.data
+            for each in versions
+            if pointers[each.name] != each.fingerprint.data.encode()
+        },
+    )
+    withdraw_services(store, namespace, [name for name in sorted(gone) if pointers[name] is not None])

@@ -1,0 +1,334 @@
+"""Registering for real: a registry, an online store, and readers that move when they should and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from featurekit.apply import apply, register, switch_ready
+from featurekit.errors import OnlineStoreError, RegistryError
+from featurekit.online import embedded
+from featurekit.online.keys import Namespace
+from featurekit.online.publish import published_services
+from featurekit.online.redis import RedisStore
+from featurekit.plan import decode_plan
+from featurekit.registry.desired import desired_state
+from featurekit.registry.explain import explain
+from featurekit.registry.plan import plan_registration
+from featurekit.registry.registry import Registry
+from featurekit.registry.state import Desired, RegistrationStatus
+from tests.registry.definitions import compiled
+from tests.registry.states import NOW, TODAY
+
+PLACE = Namespace("shop", "dev")
+WINDOW = ("sum(amount), window: 7d", "sum(amount), window: 8d")
+OTHER_VIEW = (
+    "on_demand_feature_views:",
+    """\
+  load:
+    entity: user
+    source: orders
+    refresh: 1d
+    features:
+      items_1d: {sql: max(items), window: 1d}
+
+on_demand_feature_views:""",
+)
+OTHER_SERVICE = (
+    "  score: {features: [spend, basket]}",
+    "  score: {features: [spend, basket]}\n  rank: {features: [load]}",
+)
+
+REGISTER = """
+import sys
+from pathlib import Path
+from featurekit.apply import register
+from featurekit.online.redis import RedisStore
+from featurekit.registry.desired import desired_state
+from tests.registry.definitions import compiled
+from tests.test_apply import PLACE, registry_in
+from tests.registry.states import NOW
+folder, url, window = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+work = folder / window
+work.mkdir()
+desired = desired_state(compiled(work, ("sum(amount), window: 7d", f"sum(amount), window: {window}")))
+register(desired, registry_in(folder), RedisStore(url), PLACE, NOW)
+"""
+
+
+def registry_in(folder: Path) -> Registry:
+    url = f"sqlite:///{folder / 'registry.db'}"
+    return Registry(url, project=PLACE.project, environment=PLACE.environment, models=folder / "models")
+
+
+@pytest.fixture(scope="module")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("state")
+    yield embedded.start(folder).url
+    embedded.stop(folder)
+
+
+@pytest.fixture
+def store(server_url: str) -> Iterator[RedisStore]:
+    """The embedded server, emptied."""
+    store = RedisStore(server_url)
+    store.delete(b"*")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    return registry_in(tmp_path)
+
+
+def shop(folder: Path, *changes: tuple[str, str]) -> Desired:
+    return desired_state(compiled(folder, *changes))
+
+
+def materialize(registry: Registry, *views: str) -> None:
+    """Record a complete refresh of the views as they are registered now."""
+    for name in views:
+        fingerprint = registry.deployed().views[name].fingerprint.data
+        refresh = registry.start_refresh(view=name, fingerprint=fingerprint, as_of=TODAY, started_at=NOW)
+        registry.complete_refresh(refresh, completed_at=NOW, rows=1, bytes_=1)
+
+
+def pointers(store: RedisStore, *services: str) -> list[str | None]:
+    """Return the plan fingerprints that the readers of the services get."""
+    return [
+        None if value is None else value.decode()
+        for value in store.read([PLACE.pointer(service) for service in services])
+    ]
+
+
+def fingerprint(desired: Desired, service: str) -> str:
+    return desired.services[service].fingerprint.data
+
+
+def test_a_first_registration_serves_all_its_services_at_once(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    desired = shop(tmp_path)
+
+    done = register(desired, registry, store, PLACE, NOW)
+
+    assert [(move.registration.id, move.is_whole) for move in done.moved] == [(1, True)]
+    assert published_services(store, PLACE) == ("score", "spend")
+    assert pointers(store, "score", "spend") == [fingerprint(desired, "score"), fingerprint(desired, "spend")]
+    (body,) = store.read([PLACE.plan("score", fingerprint(desired, "score"))])
+    assert body == desired.services["score"].lookup_plan
+    (registration,) = registry.registrations()
+    assert registration.status is RegistrationStatus.SWITCHED
+    assert registration.changes == ("+ spend v1 (new)", "+ service score v1 (new)")
+
+
+def test_registering_the_same_again_is_no_registration(registry: Registry, store: RedisStore, tmp_path: Path) -> None:
+    register(shop(tmp_path), registry, store, PLACE, NOW)
+    before = registry.deployed()
+
+    done = register(shop(tmp_path), registry, store, PLACE, NOW + 1)
+
+    assert explain(done.plan) == ("nothing changes",)
+    assert done.moved == ()
+    assert registry.deployed() == before
+
+
+def test_readers_stay_on_the_old_version_until_the_changed_view_is_materialized(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old, new = shop(tmp_path), shop(tmp_path, WINDOW)
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+
+    assert register(new, registry, store, PLACE, NOW).moved == ()
+
+    assert pointers(store, "score") == [fingerprint(old, "score")]
+    assert switch_ready(registry, store, PLACE) == ()
+    (body,) = store.read([PLACE.plan("score", fingerprint(new, "score"))])
+    assert body is not None
+    assert decode_plan(body).fingerprint == fingerprint(new, "score")
+
+    materialize(registry, "spend")
+    (move,) = switch_ready(registry, store, PLACE)
+
+    assert sorted(version.name for version in move.services) == ["score", "spend"]
+    assert pointers(store, "score", "spend") == [fingerprint(new, "score"), fingerprint(new, "spend")]
+    assert [each.status for each in registry.registrations()] == [RegistrationStatus.SWITCHED] * 2
+
+
+def test_a_registration_moves_as_a_whole_with_its_last_view(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path, OTHER_VIEW, OTHER_SERVICE)
+    new = shop(tmp_path, OTHER_VIEW, OTHER_SERVICE, WINDOW, ("max(items), window: 1d", "max(items), window: 2d"))
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend", "load")
+    register(new, registry, store, PLACE, NOW)
+
+    materialize(registry, "spend")
+    assert switch_ready(registry, store, PLACE) == ()
+    assert pointers(store, "score", "rank") == [fingerprint(old, "score"), fingerprint(old, "rank")]
+
+    materialize(registry, "load")
+    switch_ready(registry, store, PLACE)
+    assert pointers(store, "score", "rank") == [fingerprint(new, "score"), fingerprint(new, "rank")]
+
+
+def test_a_later_registration_takes_over_what_the_one_before_left_waiting(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old, last = shop(tmp_path), shop(tmp_path, ("sum(amount), window: 7d", "sum(amount), window: 9d"))
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+    register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
+    register(last, registry, store, PLACE, NOW)
+    assert [each.status for each in registry.registrations()] == [
+        RegistrationStatus.SWITCHED,
+        RegistrationStatus.SUPERSEDED,
+        RegistrationStatus.PENDING,
+    ]
+
+    materialize(registry, "spend")
+    switch_ready(registry, store, PLACE)
+
+    assert pointers(store, "score") == [fingerprint(last, "score")]
+    assert registry.registrations()[2].status is RegistrationStatus.SWITCHED
+
+
+def test_a_change_that_is_taken_back_before_it_was_served_moves_nobody(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path)
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+    register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
+
+    register(old, registry, store, PLACE, NOW)
+
+    assert pointers(store, "score") == [fingerprint(old, "score")]
+    assert registry.deployed().pending == ()
+    assert registry.deployed().serving["score"].number == 3
+
+
+def test_a_service_that_is_removed_is_withdrawn_from_its_readers(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    register(shop(tmp_path, OTHER_VIEW, OTHER_SERVICE), registry, store, PLACE, NOW)
+
+    register(shop(tmp_path, OTHER_VIEW), registry, store, PLACE, NOW)
+
+    assert published_services(store, PLACE) == ("load", "score", "spend")
+    assert "rank" not in registry.deployed().services
+
+
+def test_metadata_alone_touches_no_reader_and_no_refresh(registry: Registry, store: RedisStore, tmp_path: Path) -> None:
+    register(shop(tmp_path), registry, store, PLACE, NOW)
+    before = pointers(store, "score", "spend")
+    watermarks = registry.watermarks()
+
+    register(shop(tmp_path, ("owner: ops", "owner: ml")), registry, store, PLACE, NOW)
+
+    state = registry.deployed()
+    assert state.views["spend"].definition.written["owner"] == '"ml"'
+    assert state.views["spend"].number == 1
+    assert pointers(store, "score", "spend") == before
+    assert registry.watermarks() == watermarks
+    assert state.pending == ()
+
+
+def test_a_plan_is_carried_out_as_it_was_shown(registry: Registry, store: RedisStore, tmp_path: Path) -> None:
+    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(), NOW)
+
+    assert apply(plan, registry, store, PLACE, NOW).plan == plan
+
+    assert registry.deployed().views.keys() == {"spend"}
+
+
+def test_a_plan_is_refused_when_somebody_has_registered_since(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(), NOW)
+    register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
+    before = registry.deployed()
+
+    with pytest.raises(RegistryError, match="the registry has changed since this was planned"):
+        apply(plan, registry, store, PLACE, NOW)
+
+    assert registry.deployed() == before
+
+
+def test_a_store_that_is_away_leaves_the_registry_as_it_was(registry: Registry, tmp_path: Path) -> None:
+    nowhere = RedisStore("redis://127.0.0.1:1/0", timeout_ms=100)
+
+    with pytest.raises(OnlineStoreError):
+        register(shop(tmp_path), registry, nowhere, PLACE, NOW)
+
+    assert registry.deployed().registration == 0
+    assert registry.registrations() == ()
+
+
+class CutShort(RedisStore):
+    """A store whose connection goes away before the first pointer moves."""
+
+    def write(self, values: object, **options: object) -> None:
+        keys = [key for key in values if isinstance(key, bytes)] if isinstance(values, dict) else []
+        if any(key.startswith(PLACE.pointer("")) for key in keys):
+            raise OnlineStoreError("cut short")
+        super().write(values, **options)  # type: ignore[arg-type]
+
+
+def test_a_registration_that_was_cut_short_is_finished_by_the_next_call(
+    registry: Registry, store: RedisStore, server_url: str, tmp_path: Path
+) -> None:
+    desired = shop(tmp_path)
+    with pytest.raises(OnlineStoreError, match="cut short"):
+        register(desired, registry, CutShort(server_url), PLACE, NOW)
+    assert registry.deployed().views.keys() == {"spend"}
+    assert pointers(store, "score") == [None]
+
+    assert register(desired, registry, store, PLACE, NOW).plan.is_empty
+
+    assert pointers(store, "score", "spend") == [fingerprint(desired, "score"), fingerprint(desired, "spend")]
+    assert registry.deployed().pending == ()
+
+
+def test_a_store_that_restarted_empty_gets_its_plans_and_pointers_back(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path)
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+    register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
+    store.delete(b"*")
+
+    assert switch_ready(registry, store, PLACE) == ()
+
+    assert pointers(store, "score") == [fingerprint(old, "score")]
+    (body,) = store.read([PLACE.plan("score", fingerprint(old, "score"))])
+    assert body == old.services["score"].lookup_plan
+
+
+def test_processes_that_register_at_once_each_make_a_version(
+    registry: Registry, store: RedisStore, server_url: str, tmp_path: Path
+) -> None:
+    root = Path(__file__).parents[1]
+    windows = ("10d", "11d", "12d")
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", REGISTER, str(tmp_path), server_url, window], cwd=root, stderr=subprocess.PIPE
+        )
+        for window in windows
+    ]
+
+    assert [(run.communicate(timeout=120)[1], run.returncode) for run in runs] == [(b"", 0)] * 3
+
+    state = registry.deployed()
+    assert state.registration == state.view_numbers["spend"] == state.service_numbers["score"] == 3
+    assert [each.id for each in registry.registrations()] == [1, 2, 3]
+    # Whichever was first to switch serves: a later version waits for values, unless it came before that switch.
+    assert pointers(store, "score") == [state.serving["score"].fingerprint.data]
