@@ -1,0 +1,63 @@
+"""The batch engine as the rest of `offline` sees it: a few methods. Spark is the canonical one (`session`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pyarrow as pa
+
+from featurekit.types import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FILE_COLUMN: Final = "$file"
+"""The column of `read_csv` that says which file a row is from."""
+EMPTY_CELL: Final = "\u0001featurekit: empty\u0001"
+"""What `read_csv` has for a quoted empty cell; an empty one without quotes is NULL."""
+
+Batches = Iterator[pa.RecordBatch]
+BatchFunction = Callable[[Batches], Batches]
+
+
+class BatchEngine(Protocol):
+    """Frames are lazy: only `to_arrow` and `write_parquet` run something. Every error that leaves here is ours."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that relative source paths are relative to."""
+        ...
+
+    def read_parquet(self, path: str) -> DataFrame:
+        """Return the rows of Parquet files; nanosecond timestamps as bigint, folder partitions as strings."""
+        ...
+
+    def read_csv(self, path: str, header: Sequence[str]) -> DataFrame:
+        """Return all cells as text under the header's names, with the row's file as FILE_COLUMN."""
+        ...
+
+    def read_table(self, table: str) -> DataFrame:
+        """Return a table of the engine's catalog."""
+        ...
+
+    def query(self, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
+        """Return the result of Spark SQL that reads the given frames under their names."""
+        ...
+
+    def unstable_parts(self, frame: DataFrame) -> tuple[str, ...]:
+        """Return the functions in a frame's query that can give another answer on another run."""
+        ...
+
+    def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:
+        """Return what the function makes of each partition's batches, in the executors."""
+        ...
+
+    def to_arrow(self, frame: DataFrame) -> pa.Table:
+        """Run a frame and return its rows here."""
+        ...
+
+    def write_parquet(self, frame: DataFrame, folder: Path) -> None:
+        """Run a frame and write its rows as Parquet files into a folder that does not exist yet."""
+        ...

@@ -1,0 +1,274 @@
+"""Spark: the one module that imports it. The session is pinned here; its errors stop here.
+
+The settings that decide values: the zone is UTC, CSV and Parquet mean what `source` expects of them, substitution of
+`${…}` in SQL is off. ANSI is on, and no query of ours depends on it. The others are about a machine or about noise.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.functions import arrow_udf
+
+import featurekit
+from featurekit.config import Settings
+from featurekit.errors import BatchEngineError, SettingsError
+from featurekit.offline.engine import EMPTY_CELL, FILE_COLUMN, BatchFunction
+from featurekit.offline.failures import as_our_error
+from featurekit.offline.functions import FUNCTIONS
+from featurekit.offline.java import java_home
+from featurekit.source_files import is_remote, local_path
+from featurekit.targets.spark import quote_identifier
+from featurekit.types import Schema
+
+# Set on a session that may be someone else's, too: values depend on them.
+PINNED: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+}
+# CSV as RFC 4180 has it; an empty cell and a quoted empty one can be told apart.
+_NULL_CELL: Final = "\u0001featurekit: null\u0001"
+_CSV: Final = {
+    "header": "true",
+    "enforceSchema": "false",  # each file's header is held against the first one's
+    "mode": "FAILFAST",
+    "columnPruning": "false",  # with it a row of too few cells passes when its last columns are not asked for
+    "multiLine": "true",
+    "escape": '"',
+    "nullValue": _NULL_CELL,
+    "emptyValue": EMPTY_CELL,
+    "maxCharsPerColumn": "-1",
+}
+# Functions whose answer depends on when or in which order Spark runs them, though Spark calls them deterministic.
+# fmt: off
+_UNSTABLE: Final = frozenset(
+    (
+        "current_timestamp", "now", "current_date", "curdate", "localtimestamp", "current_time",
+        "current_user", "user", "session_user", "current_database", "current_catalog", "first", "first_value",
+        "last", "last_value", "any_value", "rand", "randn", "random", "uuid", "shuffle",
+        "monotonically_increasing_id", "spark_partition_id", "input_file_name", "input_file_block_start",
+        "input_file_block_length", "collect_list", "collect_set", "array_agg", "listagg", "string_agg",
+        "java_method", "reflect", "try_reflect", "randstr", "uniform",
+    )
+)
+
+# fmt: on
+_SUBQUERIES: Final = frozenset(("ScalarSubquery", "Exists", "ListQuery", "LateralSubquery"))
+
+
+class SparkEngine:
+    """A Spark session with what `offline` needs of it; made by `start_engine`."""
+
+    def __init__(self, session: SparkSession, root: Path) -> None:
+        self.session = session
+        self._root = root
+        self._lock = threading.Lock()
+        for key, value in PINNED.items():
+            session.conf.set(key, value)
+        for function in FUNCTIONS:
+            session.udf.register(function.name, arrow_udf(function.function, function.returns))
+
+    @property
+    def root(self) -> Path:
+        return self._root
+
+    def read_parquet(self, path: str) -> DataFrame:
+        with _our_errors():
+            return self.session.read.parquet(self._resolved(path))
+
+    def read_csv(self, path: str, header: Sequence[str]) -> DataFrame:
+        with _our_errors():
+            columns = ", ".join(f"{quote_identifier(name)} STRING" for name in header)
+            frame = self.session.read.options(**_CSV).schema(columns).csv(self._resolved(path))
+            return frame.select("*", frame["_metadata.file_path"].alias(FILE_COLUMN))
+
+    def read_table(self, table: str) -> DataFrame:
+        with _our_errors():
+            return self.session.table(table)
+
+    def query(self, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
+        # A query is analysed at once, so a view's name is free again for the next one.
+        with _our_errors(), self._lock:
+            for name, frame in (frames or {}).items():
+                frame.createOrReplaceTempView(quote_identifier(name))
+            return self.session.sql(text)
+
+    def unstable_parts(self, frame: DataFrame) -> tuple[str, ...]:
+        with _our_errors():
+            plan = getattr(frame, "_jdf").queryExecution().analyzed()  # noqa: B009  classic Spark only, so no attribute
+            return tuple(dict.fromkeys(_unstable(plan)))
+
+    def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:
+        columns = ", ".join(f"{quote_identifier(field.name)} {field.type.name.upper()}" for field in schema.fields)
+        with _our_errors():
+            return frame.mapInArrow(function, columns)
+
+    def to_arrow(self, frame: DataFrame) -> pa.Table:
+        with _our_errors():
+            return frame.toArrow()
+
+    def write_parquet(self, frame: DataFrame, folder: Path) -> None:
+        with _our_errors():
+            frame.write.parquet(str(folder))
+
+    def stop(self) -> None:
+        """End the session and its JVM's work; frames of this engine are dead afterwards."""
+        with _our_errors():
+            self.session.stop()
+
+    def _resolved(self, path: str) -> str:
+        return path if is_remote(path) else str(local_path(path, self._root))
+
+
+def start_engine(
+    settings: Settings, environ: Mapping[str, str] | None = None, *, app: str = "featurekit"
+) -> SparkEngine:
+    """Return an engine on the Spark that the settings name: this process's session where there is one, else a new one.
+
+    A local master runs inside this machine's memory, listens on the loopback only, and writes what the JVM has to say
+    into `spark.log` under the state folder. Another master is configured by its own deployment.
+    """
+    _quiet_python_loggers()
+    if active := SparkSession.getActiveSession():
+        return SparkEngine(active, settings.root)
+    environ = os.environ if environ is None else environ
+    local = settings.spark_master.startswith("local")
+    builder: Any = SparkSession.builder.appName(app)
+    if settings.spark_master.startswith("sc://"):
+        builder = builder.remote(settings.spark_master)
+    else:
+        builder = builder.master(settings.spark_master)
+    options = {**(_local_options(settings) if local else {}), **dict(settings.spark_conf)}
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    log = settings.state / "spark.log" if local else None
+    with _our_errors():
+        if local:
+            os.environ["JAVA_HOME"] = str(java_home(environ, settings.state / "java"))
+            os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        try:
+            with _stderr_to(log):
+                session = builder.getOrCreate()
+        except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+            raise BatchEngineError(
+                "Spark does not start",
+                where=str(log) if log else settings.spark_master,
+                why=_last_line(log) or str(error),
+                try_="check the Spark settings; `featurekit doctor` checks Java and memory",
+            ) from error
+    return SparkEngine(session, settings.root)
+
+
+def _local_options(settings: Settings) -> dict[str, str]:
+    cores = os.cpu_count() or 1
+    threads = re.fullmatch(r"local\[(\d+)\]", settings.spark_master)
+    partitions = int(threads[1]) if threads else cores
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": f"{_driver_memory_mb(settings.spark_driver_memory)}m",
+        "spark.driver.maxResultSize": "0",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.shuffle.partitions": str(max(partitions, 2)),
+        "spark.sql.warehouse.dir": str(settings.state / "spark-warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        # Python workers are children of the JVM: they find this very featurekit, installed or not.
+        "spark.executorEnv.PYTHONPATH": str(Path(featurekit.__file__).resolve().parents[1]),
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Duser.timezone=UTC -Djava.net.preferIPv4Stack=true",
+    }
+
+
+def _driver_memory_mb(text: str) -> int:
+    """Return the heap in MiB: what is asked for, but at most 60 % of the machine's memory, and what Spark needs."""
+    match = re.fullmatch(r"(\d+)([mgMG])", text.strip())
+    if match is None:
+        raise SettingsError(f"spark.driver_memory {text!r} is not a size", try_="whole numbers of m or g, such as 4g")
+    asked = int(match[1]) * (1024 if match[2] in "gG" else 1)
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (1024 * 1024)
+    return max(512, min(asked, machine * 6 // 10))
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise as_our_error(error) from error
+
+
+@contextmanager
+def _stderr_to(log: Path | None) -> Iterator[None]:
+    """Have a JVM that is started in here write its stderr into a file, for as long as it lives."""
+    if log is None:
+        yield
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _last_line(log: Path | None) -> str | None:
+    if log is None or not log.exists():
+        return None
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "rror" in line or "xception" in line), None)
+
+
+def _quiet_python_loggers() -> None:
+    # PySpark logs each failed query as a page of JSON, next to the exception that says the same.
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True
+
+
+def _unstable(plan: Any) -> Iterator[str]:
+    """Yield the unstable functions of a logical plan: Spark's own classes, walked through Py4J."""
+    for expression in _items(plan.expressions()):
+        yield from _unstable_in(expression)
+    for child in _items(plan.children()):
+        yield from _unstable(child)
+
+
+def _unstable_in(expression: Any) -> Iterator[str]:
+    function = str(expression.prettyName())
+    if str(expression.getClass().getSimpleName()) in _SUBQUERIES:
+        yield from _unstable(expression.plan())
+    elif function in _UNSTABLE or (not expression.deterministic() and not _items(expression.children())):
+        yield function
+    for child in _items(expression.children()):
+        yield from _unstable_in(child)
+
+
+def _items(sequence: Any) -> Iterable[Any]:
+    return [sequence.apply(at) for at in range(sequence.size())]

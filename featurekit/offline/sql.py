@@ -1,0 +1,165 @@
+"""Queries as small trees, rendered as Spark SQL here and nowhere else.
+
+An expression is finished SQL text (from `targets.spark.render` or from the functions below, which quote); a query is
+steps of `Select`, each reading earlier ones, printed as one WITH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from featurekit.clock import Instant, to_datetime
+from featurekit.targets.spark import quote_identifier
+from featurekit.types import DataType, Float64, is_float
+
+Sql = str
+_LONG: Final = (-(1 << 63), (1 << 63) - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """A LEFT JOIN: `source` under the name `alias`."""
+
+    source: str
+    alias: str
+    on: tuple[Sql, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select:
+    """One step; `columns` are (name, expression), `source` a step or a view, `note` what a reader should know.
+
+    A step with `union` reads both: its own rows, then those of the other step, by position.
+    """
+
+    columns: tuple[tuple[str, Sql], ...]
+    source: str
+    joins: tuple[Join, ...] = ()
+    where: tuple[Sql, ...] = ()
+    group_by: tuple[Sql, ...] = ()
+    union: Select | None = None
+    distribute_by: tuple[Sql, ...] = ()
+    sort_by: tuple[Sql, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Named steps; the last one is the result."""
+
+    steps: tuple[tuple[str, Select], ...]
+
+    def then(self, name: str, step: Select) -> Query:
+        return replace(self, steps=(*self.steps, (name, step)))
+
+    @property
+    def last(self) -> str:
+        return self.steps[-1][0]
+
+
+def render_query(query: Query) -> str:
+    """Return a query as text for Spark and for people."""
+    *earlier, (_, result) = query.steps
+    named = [f"{quote_identifier(name)} AS (\n{_indent(_select(step))}\n)" for name, step in earlier]
+    with_ = f"WITH {', '.join(named)}\n" if named else ""
+    return with_ + _select(result)
+
+
+def _select(step: Select) -> str:
+    width = max(len(expression) for _, expression in step.columns) if len(step.columns) < 60 else 0
+    width = min(width, 56)
+    columns = ",\n".join(
+        f"  {expression}"
+        if expression == quote_identifier(name)
+        else f"  {expression:<{width}} AS {quote_identifier(name)}"
+        for name, expression in step.columns
+    )
+    lines = [f"-- {line}" for line in step.note.splitlines()]
+    lines += ["SELECT", columns, f"FROM {quote_identifier(step.source)}"]
+    for join in step.joins:
+        on = " AND ".join(join.on)
+        lines.append(f"LEFT JOIN {quote_identifier(join.source)} AS {quote_identifier(join.alias)} ON {on}")
+    if step.where:
+        lines.append("WHERE " + "\n  AND ".join(step.where))
+    if step.group_by:
+        lines.append("GROUP BY " + ", ".join(step.group_by))
+    if step.union is not None:
+        lines += ["UNION ALL", _select(step.union)]
+    if step.distribute_by:
+        lines.append("DISTRIBUTE BY " + ", ".join(step.distribute_by))
+    if step.sort_by:
+        lines.append("SORT BY " + ", ".join(step.sort_by))
+    return "\n".join(lines)
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def name(*parts: str) -> Sql:
+    """Return a quoted name, qualified by the parts before the last."""
+    return ".".join(map(quote_identifier, parts))
+
+
+def call(function: str, *args: Sql) -> Sql:
+    return f"{function}({', '.join(args)})"
+
+
+def long(value: int) -> Sql:
+    return f"{value}L" if value >= 0 else f"({value}L)"
+
+
+def double(value: float) -> Sql:
+    return f"{value!r}D" if value >= 0 else f"({value!r}D)"
+
+
+def instant(at: Instant) -> Sql:
+    """Return an instant as a timestamp literal; beyond the years 1 to 9999 as microseconds, held to what Spark has.
+
+    >>> instant(1_384_480_800_000_000)
+    "TIMESTAMP '2013-11-15 02:00:00Z'"
+    """
+    try:
+        return f"TIMESTAMP '{to_datetime(at).replace(tzinfo=None).isoformat(sep=' ')}Z'"
+    except OverflowError:
+        return f"timestamp_micros({long(min(max(at, _LONG[0] + 1), _LONG[1]))})"
+
+
+def case(*branches: tuple[Sql, Sql], otherwise: Sql = "NULL") -> Sql:
+    return "CASE " + " ".join(f"WHEN {when} THEN {then}" for when, then in branches) + f" ELSE {otherwise} END"
+
+
+def cast(value: Sql, kind: DataType) -> Sql:
+    return f"CAST({value} AS {kind.name.upper()})"
+
+
+def try_cast(value: Sql, kind: DataType) -> Sql:
+    return f"try_cast({value} AS {kind.name.upper()})"
+
+
+def filtered(aggregate: Sql, conditions: Iterable[Sql]) -> Sql:
+    """Return an aggregate over the rows for which all conditions are true."""
+    text = " AND ".join(conditions)
+    return f"{aggregate} FILTER (WHERE {text})" if text else aggregate
+
+
+def over(function: Sql, *, partition_by: Iterable[Sql], order_by: Iterable[Sql]) -> Sql:
+    return f"{function} OVER (PARTITION BY {', '.join(partition_by)} ORDER BY {', '.join(order_by)})"
+
+
+def canonical(value: Sql, kind: DataType) -> Sql:
+    """Return the value with one NaN and without -0.0 where it is a float (DESIGN V3), else as it is."""
+    if not is_float(kind):
+        return value
+    return case(
+        (call("isnan", value), cast("'NaN'", kind)),
+        (f"{value} = 0", "0.0D" if kind == Float64() else "0.0F"),
+        otherwise=value,
+    )
+
+
+def one_nan(value: Sql, kind: DataType) -> Sql:
+    """Return the value with one NaN where it is a float: engines make NaNs of different bits."""
+    return case((call("isnan", value), cast("'NaN'", kind)), otherwise=value) if is_float(kind) else value
