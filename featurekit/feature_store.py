@@ -1,0 +1,247 @@
+"""The SDK's facade: one object that knows the settings and hands each task to the module that does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from featurekit import apply
+from featurekit.clock import Instant
+from featurekit.compiled import CompiledRepository, CompiledService, CompiledView
+from featurekit.compiler import compile_repository
+from featurekit.config import Settings, read_settings
+from featurekit.consistency.check import check_consistency
+from featurekit.consistency.report import ConsistencyReport
+from featurekit.consistency.sample import SampleRule
+from featurekit.definitions.repo import load_repo
+from featurekit.errors import InputError
+from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.offline.session import SparkEngine, start_engine
+from featurekit.offline.training import DatasetResult, LabelFile, build_dataset
+from featurekit.online import embedded
+from featurekit.online.client import FeatureClient
+from featurekit.online.keys import Namespace
+from featurekit.online.redis import RedisStore
+from featurekit.online.result import Features
+from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
+from featurekit.registry.desired import desired_state
+from featurekit.registry.model_record import ModelRecord
+from featurekit.registry.plan import RegistrationPlan, plan_registration
+from featurekit.registry.registry import Registry
+from featurekit.serving.model import ModelClient, Prediction
+from featurekit.serving.register import register_model
+from featurekit.trace import Trace, trace_feature
+
+Progress = Callable[[str, int, int], None]
+
+
+class FeatureStore:
+    """Everything featurekit does, for one project and environment.
+
+    Definitions, Spark, the online store and the registry are each opened when a method first needs them; `close` (or
+    leaving a `with` block) closes them. The embedded server is started where the settings name no Redis.
+
+    >>> with FeatureStore.from_settings() as store:      # doctest: +SKIP
+    ...     store.register()
+    ...     store.materialize()
+    ...     store.lookup("flight_delay", {"carrier": "UA", "origin": "EWR", "dest": "LAX", "tailnum": "N39463"})
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._open = ExitStack()
+
+    @classmethod
+    def from_settings(
+        cls, file: Path | str | None = None, *, now: Instant | None = None, environ: Mapping[str, str] | None = None
+    ) -> FeatureStore:
+        """Return the store of a settings file, or of the one found from the working folder upwards."""
+        found = read_settings(
+            start=Path.cwd(),
+            environ=os.environ if environ is None else environ,
+            flags={"now": now},
+            file=None if file is None else Path(file),
+        )
+        return cls(found)
+
+    def __enter__(self) -> FeatureStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened; the embedded server and a Spark session that others use stay."""
+        self._open.close()
+
+    @cached_property
+    def definitions(self) -> CompiledRepository:
+        """The definitions, compiled; DefinitionErrors with every mistake."""
+        folder = self.settings.definitions
+        return compile_repository(load_repo(folder, root=self.settings.root), self.settings.root)
+
+    @cached_property
+    def engine(self) -> SparkEngine:
+        return start_engine(self.settings)
+
+    @cached_property
+    def online_url(self) -> str:
+        """The online store's URL: the one in the settings, or the embedded server's, started if need be."""
+        return self.settings.redis_url or embedded.start(self.settings.state).url
+
+    @cached_property
+    def online(self) -> RedisStore:
+        store = RedisStore(self.online_url, timeout_ms=self.settings.redis_timeout_ms)
+        self._open.callback(store.close)
+        return store
+
+    @cached_property
+    def client(self) -> FeatureClient:
+        client = FeatureClient(
+            self.online_url,
+            project=self.settings.project,
+            environment=self.settings.environment,
+            clock=self.settings.clock,
+            timeout_ms=self.settings.redis_timeout_ms,
+        )
+        self._open.callback(client.close)
+        return client
+
+    @cached_property
+    def registry(self) -> Registry:
+        settings = self.settings
+        return Registry(
+            settings.registry, project=settings.project, environment=settings.environment, models=settings.models
+        )
+
+    @cached_property
+    def models(self) -> ModelClient:
+        client = ModelClient(self.client, self.registry)
+        self._open.callback(client.close)
+        return client
+
+    @property
+    def namespace(self) -> Namespace:
+        return Namespace(self.settings.project, self.settings.environment)
+
+    def plan(self) -> RegistrationPlan:
+        """Return what `register` would do now."""
+        registry = self.registry
+        return plan_registration(
+            desired_state(self.definitions), registry.deployed(), registry.watermarks(), self.settings.clock()
+        )
+
+    def register(self, plan: RegistrationPlan | None = None) -> apply.Registered:
+        """Register the definitions, or carry out a plan as it was shown; return what was done. Computes nothing."""
+        now = self.settings.clock()
+        if plan is not None:
+            return apply.apply(plan, self.registry, self.online, self.namespace, now)
+        return apply.register(desired_state(self.definitions), self.registry, self.online, self.namespace, now)
+
+    def materialize(
+        self,
+        views: Sequence[str] | None = None,
+        *,
+        as_of: Instant | None = None,
+        restate: bool = False,
+        progress: Progress | None = None,
+    ) -> tuple[RefreshOutcome, ...]:
+        """Refresh views (all, if none are named) as of a grid instant, or as of all that are due now."""
+        clock = self.settings.clock
+        wanted = [
+            (view, at)
+            for view in self._views(views)
+            for at in ((as_of,) if as_of is not None else due(view, clock()))
+        ]
+        to = Deployment(
+            store=self.online,
+            url=self.online_url,
+            registry=self.registry,
+            namespace=self.namespace,
+            retention=self.settings.retention,
+        )
+        outcomes = []
+        for number, (view, at) in enumerate(wanted):
+            if progress:
+                progress(f"materialize {view.name}", number, len(wanted))
+            outcomes.append(refresh_view(view, at, engine=self.engine, to=to, clock=clock, restate=restate))
+        if progress:
+            progress("materialize", len(wanted), len(wanted))
+        return tuple(outcomes)
+
+    def lookup(
+        self, service: str, entities: Any, request: Any = None, *, at: Instant | None = None
+    ) -> Features:
+        """Return the features of one or many entities, as `FeatureClient.lookup` does."""
+        return self.client.lookup(service, entities, request, at=at)
+
+    def dataset(self, service: str, labels: LabelFile, out: Path) -> DatasetResult:
+        """Write a training set: for each label row what serving would have answered at its time."""
+        return build_dataset(self.engine, self._service(service), labels, out)
+
+    def check(
+        self, views: Sequence[str] | None = None, *, sample: SampleRule | None = None, at: Instant | None = None
+    ) -> ConsistencyReport:
+        """Compare what is served with what training says, for a sample of entities."""
+        return check_consistency(
+            engine=self.engine,
+            client=self.client,
+            store=self.online,
+            namespace=self.namespace,
+            views=self._views(views),
+            sample=sample or SampleRule(),
+            at=self.settings.clock() if at is None else at,
+        )
+
+    def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:
+        """Keep an ONNX model as the next version of `name`, bound to the service as it is registered now."""
+        return register_model(
+            self.registry, name=name, onnx=onnx, service=service, columns=columns, now=self.settings.clock()
+        )
+
+    def predict(
+        self, model: str, entities: Any, request: Any = None, *, at: Instant | None = None
+    ) -> Prediction:
+        """Look up the model's features and run it."""
+        return self.models.predict(model, entities, request, at=at)
+
+    def explain(self, name: str) -> Explanation:
+        """Return how a view or service is computed, encoded and evaluated."""
+        if name in self.definitions.views:
+            return explain_view(self.definitions.views[name], self.namespace)
+        return explain_service(self._service(name))
+
+    def trace(self, feature: str, entity: Mapping[str, Any], *, at: Instant | None = None) -> Trace:
+        """Follow one value from its source rows to what is served, through the real code."""
+        view, _, name = feature.partition(".")
+        (compiled,) = self._views([view])
+        return trace_feature(
+            compiled,
+            name,
+            entity,
+            engine=self.engine,
+            client=self.client,
+            store=self.online,
+            namespace=self.namespace,
+            at=self.settings.clock() if at is None else at,
+        )
+
+    def _views(self, names: Sequence[str] | None) -> tuple[CompiledView, ...]:
+        views = self.definitions.views
+        for name in names or ():
+            if name not in views:
+                raise InputError(f"there is no feature view {name!r}", try_=f"one of {', '.join(views)}")
+        return tuple(views[name] for name in names) if names else tuple(views.values())
+
+    def _service(self, name: str) -> CompiledService:
+        services = {**self.definitions.view_services, **self.definitions.services}
+        if name not in services:
+            raise InputError(f"there is no feature service {name!r}", try_=f"one of {', '.join(services)}")
+        return services[name]

@@ -1,0 +1,174 @@
+"""One refresh from begin to end: compute, gate, write, publish, move readers. Wires what its parts don't know of.
+
+    registry: started ─▶ store: key space opened ─▶ Spark: rows ─▶ gate + writer on executors ─▶ gate's verdict
+        ─▶ store: head entry (served from here on) ─▶ registry: complete ─▶ readers of a waiting registration move
+
+A run that dies anywhere leaves what was served as it is; the next run has a key space of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from featurekit.apply import switch_ready
+from featurekit.clock import SECOND, Clock, Instant
+from featurekit.compiled import CompiledView
+from featurekit.errors import NotRegisteredError
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.materialize import materialize
+from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, read_head
+from featurekit.online.store import OnlineStore
+from featurekit.online.writer import row_sink
+from featurekit.quality.gate import gated, verdict
+from featurekit.registry.registry import Registry
+from featurekit.registry.state import RefreshRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshOutcome:
+    """A refresh that is served from `visible_from` on.
+
+    `is_new` is False where it was there already and nothing was computed. `invisible` counts source rows without an
+    event timestamp; `moved` are services whose readers moved to a new version with it.
+    """
+
+    view: str
+    fingerprint: str
+    as_of: Instant
+    restatement: int
+    visible_from: Instant
+    rows: int
+    bytes: int
+    invisible: int
+    is_new: bool
+    moved: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """Where refreshes go: the store and its writable URL, the registry, the namespace of both."""
+
+    store: OnlineStore
+    url: str
+    registry: Registry
+    namespace: Namespace
+    retention: int
+
+
+def due(view: CompiledView, now: Instant) -> tuple[Instant, ...]:
+    """Return the grid instants to have computed by now: the one that serves now, and later ones that can be computed.
+
+    They differ between `allowed_lateness` after a grid instant and `availability_delay` after it.
+    """
+    grid = view.view.grid
+    serving = grid.served_at(now)
+    return (serving, *(at for at in grid.between(serving, now - view.view.allowed_lateness + 1) if at > serving))
+
+
+def refresh_view(
+    view: CompiledView, as_of: Instant, *, engine: BatchEngine, to: Deployment, clock: Clock, restate: bool = False
+) -> RefreshOutcome:
+    """Compute the view as of a grid instant and serve it; nothing is computed where that is served already.
+
+    `restate` computes it again into a new key space, which then serves instead. GateError where an expectation breaks:
+    nothing is published then. The view must be registered as it is defined now.
+    """
+    _require_registered(view, to.registry)
+    if not restate and (found := _served(view, as_of, to)):
+        return found
+    record = to.registry.start_refresh(
+        view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
+    )
+    try:
+        return _run(view, record, engine=engine, to=to, clock=clock)
+    except BaseException as error:
+        to.registry.fail_refresh(record, completed_at=clock(), failure=str(error) or type(error).__name__)
+        raise
+
+
+def _run(
+    view: CompiledView, record: RefreshRecord, *, engine: BatchEngine, to: Deployment, clock: Clock
+) -> RefreshOutcome:
+    space = _space(view, record.as_of, record.restatement, to.namespace)
+    expires_in_s = max(to.retention // SECOND, 1)
+    refresh = begin_refresh(to.store, space, expires_in_s=expires_in_s)
+    sink = gated(view, row_sink(view, space, to.url, expires_in_s=expires_in_s))
+    result = materialize(engine, view, record.as_of, sink=sink, now=clock())
+    verdict(view, result.counters).require()
+    completed_at = clock()
+    completion = complete_refresh(
+        to.store, refresh, grid=view.view.grid, completed_at=completed_at, rows=result.counters["rows"]
+    )
+    to.registry.complete_refresh(
+        record,
+        completed_at=completed_at,
+        rows=result.counters["rows"],
+        bytes_=result.counters["bytes"],
+        snapshot=json.dumps(asdict(result.snapshot)),
+        counters=json.dumps(result.counters),
+    )
+    _drop_retired(completion, to.store)
+    moved = switch_ready(to.registry, to.store, to.namespace)
+    return RefreshOutcome(
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=record.as_of,
+        restatement=record.restatement,
+        visible_from=completion.entry.visible_from,
+        rows=result.counters["rows"],
+        bytes=result.counters["bytes"],
+        invisible=result.invisible,
+        is_new=True,
+        moved=tuple(version.name for move in moved for version in move.services),
+    )
+
+
+def _require_registered(view: CompiledView, registry: Registry) -> None:
+    found = registry.deployed().views.get(view.name)
+    if found is None or found.fingerprint.data != view.fingerprint.data:
+        raise NotRegisteredError(
+            f"feature view {view.name!r} is {'not registered' if found is None else 'registered with another meaning'}",
+            where=str(registry),
+            why="only what is registered is materialized, so that everyone can see what is served",
+            try_="featurekit plan, then featurekit register",
+        )
+
+
+def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
+    space = _space(view, as_of, 0, to.namespace)
+    entries = [entry for entry in read_head(to.store, space).entries if entry.as_of == as_of]
+    if not entries:
+        return None
+    entry = max(entries, key=lambda one: one.restatement)
+    (marker,) = to.store.read([_space(view, as_of, entry.restatement, to.namespace).marker])
+    if marker is None:
+        return None
+    return RefreshOutcome(
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=as_of,
+        restatement=entry.restatement,
+        visible_from=entry.visible_from,
+        rows=entry.rows,
+        bytes=0,
+        invisible=0,
+        is_new=False,
+        moved=(),
+    )
+
+
+def _space(view: CompiledView, as_of: Instant, restatement: int, namespace: Namespace) -> KeySpace:
+    return KeySpace(
+        namespace=namespace,
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=as_of,
+        restatement=restatement,
+    )
+
+
+def _drop_retired(completion: Completion, store: OnlineStore) -> None:
+    for space in completion.retired:
+        drop_space(store, space)
