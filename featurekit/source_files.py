@@ -33,6 +33,14 @@ def local_path(path: str, base: Path) -> Path:
 
 def source_files(path: str, base: Path) -> tuple[SourceFile, ...]:
     """Return the files that Spark reads for the path, sorted; SourceError where there is none."""
+    try:
+        return _files(path, base)
+    except (OSError, ValueError) as error:  # no permission, a loop of links, a ** that is not a whole folder name
+        where = str(local_path(path, base))
+        raise SourceError("the source's path can't be read", where=where, why=str(error), try_="check path:") from error
+
+
+def _files(path: str, base: Path) -> tuple[SourceFile, ...]:
     where = local_path(path, base)
     if has_magic(path):
         matches = [match for match in _glob(where) if not _is_hidden(match)]

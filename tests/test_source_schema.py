@@ -201,6 +201,12 @@ def test_glob_without_a_match_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "rows/*.parquet").what == "no file matches the source's path"
 
 
+def test_path_that_can_not_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert refused(tmp_path, "loop/a**b").what == "the source's path can't be read"
+    assert refused(tmp_path, "loo?").what == "the source's path can't be read"
+
+
 def test_folder_without_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "_SUCCESS").touch()

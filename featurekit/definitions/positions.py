@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from featurekit.definitions.problem import Place, Problem
-from featurekit.definitions.yaml_source import Scalar, YamlFile
+from featurekit.definitions.yaml_file import YamlFile
+from featurekit.definitions.yaml_source import Scalar
 from featurekit.definitions.yaml_values import Spot
 from featurekit.errors import DefinitionError
 

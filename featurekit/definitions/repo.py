@@ -62,6 +62,15 @@ def load_repo(path: Path, *, root: Path | None = None) -> LoadedRepo:
     return check_written(read_files(path, path.parent if root is None else root))
 
 
+def check_repository(repository: Repository) -> LoadedRepo:
+    """Return definitions that were built in Python as load_repo returns written ones; positions are dotted paths."""
+    problems = tuple(reference_problems(repository))
+    left_out: set[Place] = {problem.path[:2] for problem in problems}
+    closed = _closed(repository, left_out)
+    positions = Positions()
+    return LoadedRepo(closed, positions, by_position(map(positions.mistake, problems)), frozenset(left_out))
+
+
 def raise_mistakes(loaded: LoadedRepo, more: Iterable[Problem | DefinitionError] = ()) -> None:
     """Raise DefinitionErrors with all mistakes, those of `more` too, in the order of their positions; or return."""
     found = [loaded.positions.mistake(one) if isinstance(one, Problem) else one for one in more]

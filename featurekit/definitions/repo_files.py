@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from featurekit.definitions.positions import Positions
 from featurekit.definitions.problem import Place, did_you_mean
-from featurekit.definitions.yaml_source import Flaw, Mapping, Node, YamlFile, read_yaml
+from featurekit.definitions.yaml_file import YamlFile
+from featurekit.definitions.yaml_source import Flaw, Mapping, Node, read_yaml
 from featurekit.definitions.yaml_values import REFUSED, Reading, Spot, value_of
 from featurekit.errors import DefinitionError
 

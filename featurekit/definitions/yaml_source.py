@@ -6,13 +6,11 @@ anchors, aliases and merge keys are refused: an alias has two positions and a ta
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 import yaml
-from yaml.scanner import Scanner
 
 MAX_DEPTH: Final = 24
 """How deep nodes may nest; definitions need 7, and a bomb of brackets should not meet Python's recursion limit."""
@@ -64,29 +62,6 @@ class Refused:
 
 
 Node = Scalar | Sequence | Mapping | Refused
-
-
-@dataclass(frozen=True, slots=True)
-class YamlFile:
-    """A file's text under the name that people see."""
-
-    name: str
-    text: str
-    _lines: list[int] = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        starts = [0, *(at + 1 for at, character in enumerate(self.text) if character == "\n")]
-        object.__setattr__(self, "_lines", starts)
-
-    def position(self, index: int) -> str:
-        """Return `name:line:column` of a character, both counted from 1."""
-        line = bisect_right(self._lines, index)
-        return f"{self.name}:{line}:{index - self._lines[line - 1] + 1}"
-
-    def position_in(self, scalar: Scalar, offset: int) -> str:
-        """Return the position of a character of the scalar's value; of the scalar's start where it is not certain."""
-        index = _index_in(self.text, scalar, offset)
-        return self.position(scalar.start if index is None else index)
 
 
 @dataclass(slots=True)
@@ -209,6 +184,8 @@ def _syntax_flaw(error: yaml.YAMLError, text: str, opened: list[int]) -> Flaw:
             start = quote if text[quote : quote + 1] in ("'", '"') else max(opened, default=index)
             if start < index:
                 return Flaw(start, f"{text[start]} is never closed", "the file ends before that", "close it")
+        if error.context == "while scanning a block scalar" and error.context_mark:  # 'a' || b: | begins a block
+            index = error.context_mark.index
         return _known_syntax(index, error.problem or error.context or "it can't be read", text)
     if isinstance(error, yaml.reader.ReaderError):
         return Flaw(
@@ -225,6 +202,9 @@ def _known_syntax(index: int, problem: str, text: str) -> Flaw:
     if character == ":":
         why = "a colon with a space after it begins a value"
         return Flaw(index, "a second `: ` on one line", why, f"{quote}; or mend the indentation")
+    if text[:index].rstrip().endswith(("'", '"')) and (character in "|>" or problem.endswith("'<scalar>'")):
+        what, why = "text goes on behind a closing quote", "a value that begins with a quote ends at the next one"
+        return Flaw(index, what, why, "quote all of it: sql: \"'a' = b\"")
     if character and character in "@`%":
         return Flaw(index, f"a value can't begin with {character}", "YAML reserves this character", quote)
     return Flaw(
@@ -233,50 +213,3 @@ def _known_syntax(index: int, problem: str, text: str) -> Flaw:
         "brackets, quotes and indentation give YAML its shape",
         f"mend the brackets and indentation, or {quote}",
     )
-
-
-def _index_in(text: str, scalar: Scalar, offset: int) -> int | None:
-    """Return the index in the file of the scalar's character at `offset`, None where that can't be told for certain.
-
-    YAML folds, strips and re-indents white space and nothing else (outside escapes): so the value's n-th visible
-    character is the n-th visible one of the text as written, in each of the five styles.
-    """
-    written = [(character, index) for character, index in _written(text, scalar) if not character.isspace()]
-    value = [(character, at) for at, character in enumerate(scalar.text) if not character.isspace()]
-    if [character for character, _ in written] != [character for character, _ in value] or not value:
-        return None
-    before = [(at, index) for (_, at), (_, index) in zip(value, written, strict=True) if at <= offset]
-    if not before:
-        return written[0][1]
-    at, index = before[-1]
-    # Between two visible characters (or at the very end): as far after the one before it.
-    return min(index + (offset - at), scalar.end)
-
-
-def _written(text: str, scalar: Scalar) -> Iterator[tuple[str, int]]:
-    """Yield the scalar's characters as written, escapes undone, with their indices in the file."""
-    match scalar.style:
-        case None:
-            yield from zip(text[scalar.start : scalar.end], range(scalar.start, scalar.end), strict=True)
-        case "'" | '"':
-            yield from _unescaped(text, scalar.start + 1, scalar.end - 1, scalar.style)
-        case _:
-            header_end = text.find("\n", scalar.start, scalar.end)
-            start = scalar.end if header_end < 0 else header_end + 1
-            yield from zip(text[start : scalar.end], range(start, scalar.end), strict=True)
-
-
-def _unescaped(text: str, start: int, end: int, quote: str) -> Iterator[tuple[str, int]]:
-    at = start
-    while at < end:
-        if quote == "'" and text[at] == "'":
-            yield "'", at
-            at += 2
-        elif quote == '"' and text[at] == "\\":
-            digits = Scanner.ESCAPE_CODES.get(text[at + 1], 0)
-            code = text[at + 2 : at + 2 + digits]
-            yield (chr(int(code, 16)) if code else Scanner.ESCAPE_REPLACEMENTS.get(text[at + 1], " ")), at
-            at += 2 + digits
-        else:
-            yield text[at], at
-            at += 1

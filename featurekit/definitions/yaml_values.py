@@ -21,6 +21,9 @@ REFUSED: Final = object()
 DATE_FIELDS: Final = frozenset({"anchor", "known_from"})
 """Fields that hold a date or a time: there, and only there, one may stand unquoted, and stays text."""
 
+SQL_FIELDS: Final = frozenset({"sql", "where"})
+"""Fields where a quote that is opened and not closed means that YAML took the rest for a comment."""
+
 _INT: Final = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT: Final = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _MOST_DIGITS: Final = 40  # decimal(38) and a sign; Python itself refuses to read 4,301 digits
@@ -75,7 +78,7 @@ def value_of(node: Node, path: Place, text: str, reading: Reading) -> Any:
             reading.spoiled.add(path)
             return REFUSED
         case Scalar():
-            return _scalar(node, path, reading)
+            return _scalar(node, path, text, reading)
         case Sequence():
             return [_child(item, (*path, at), None, text, reading) for at, item in enumerate(node.items)]
         case Mapping():
@@ -87,7 +90,7 @@ def _child(node: Node, path: Place, key: Scalar | None, text: str, reading: Read
     return value_of(node, path, text, reading)
 
 
-def _scalar(node: Scalar, path: Place, reading: Reading) -> Any:
+def _scalar(node: Scalar, path: Place, text: str, reading: Reading) -> Any:
     if node.is_blank:
         name = path[-1] if path else "the file"
         index = reading.spots[path].index if path in reading.spots else node.start
@@ -95,8 +98,20 @@ def _scalar(node: Scalar, path: Place, reading: Reading) -> Any:
         return reading.spoil(path, flaw)
     if node.style is not None:
         return node.text
+    if path and path[-1] in SQL_FIELDS and (comment := _comment_in_quotes(node, text)):
+        what = f"{path[-1]} ends before {_short(comment)}"
+        quoted = f'{path[-1]}: "…"'
+        flaw = Flaw(node.start, what, "YAML takes # and what follows for a comment", f"quote all of it: {quoted}")
+        return reading.spoil(path, flaw)
     value = plain_value(node.text, dates=bool(path) and path[-1] in DATE_FIELDS)
     return reading.spoil(path, _suspicion(node, value)) if isinstance(value, Suspect) else value
+
+
+def _comment_in_quotes(node: Scalar, text: str) -> str | None:
+    """Return the comment after a plain scalar that opens a quote and leaves it open."""
+    rest = text[node.end :].partition("\n")[0].strip()
+    is_open = any(node.text.count(quote) % 2 and quote in rest for quote in ("'", '"'))
+    return rest if rest.startswith("#") and is_open else None
 
 
 def _suspicion(node: Scalar, suspect: Suspect) -> Flaw:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from featurekit.definitions.positions import Positions, by_position
 from featurekit.definitions.problem import Problem
-from featurekit.definitions.yaml_source import Mapping, Scalar, YamlFile, read_yaml
+from featurekit.definitions.yaml_file import YamlFile
+from featurekit.definitions.yaml_source import Mapping, Scalar, read_yaml
 from featurekit.errors import DefinitionError
 from tests.definitions.written import load
 

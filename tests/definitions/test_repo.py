@@ -8,9 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from featurekit.clock import DAY, HOUR
+from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import Feature, FeatureView, Refresh
 from featurekit.definitions.problem import Problem, did_you_mean
-from featurekit.definitions.repo import load_repo, raise_mistakes
+from featurekit.definitions.repo import check_repository, load_repo, raise_mistakes
+from featurekit.definitions.repository import Repository
 from featurekit.definitions.service import ServiceFeatures
 from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import DefinitionError, DefinitionErrors
@@ -119,6 +121,23 @@ def test_broken_link_is_a_mistake_and_no_crash(tmp_path: Path) -> None:
     loaded = load_repo(tmp_path / "feature_defs")
     assert [mistake.where for mistake in loaded.mistakes] == ["feature_defs/x.yaml:1:1"]
     assert "can't be read" in loaded.mistakes[0].what
+
+
+def test_definitions_from_python_are_checked_against_each_other_too() -> None:
+    view = FeatureView(
+        name="v", entity="carier", source="s", refresh=Refresh(every=DAY), features=(Feature(name="n", sql="a"),)
+    )
+    entity = Entity(name="carrier", join_keys={"carrier": Int64()})
+    source = Source(name="s", path="a.parquet", event_timestamp="t")
+    loaded = check_repository(
+        Repository(entities={"carrier": entity}, sources={"s": source}, feature_views={"v": view})
+    )
+    assert [(mistake.where, mistake.try_) for mistake in loaded.mistakes] == [
+        ("feature_views.v.entity", "did you mean carrier?")
+    ]
+    assert loaded.repository.feature_views == {}
+    with pytest.raises(ValidationError, match="carrier stands under the name other"):
+        Repository(entities={"other": entity})
 
 
 def test_compilers_mistakes_are_raised_among_ours_in_order(tmp_path: Path) -> None:

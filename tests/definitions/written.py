@@ -6,7 +6,7 @@ from pathlib import Path
 
 from featurekit.definitions.repo import LoadedRepo, check_written, load_repo
 from featurekit.definitions.repo_files import Written, add_text
-from featurekit.definitions.yaml_source import YamlFile
+from featurekit.definitions.yaml_file import YamlFile
 from featurekit.errors import DefinitionError
 
 BASE = """\
