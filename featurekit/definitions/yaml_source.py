@@ -202,7 +202,7 @@ def _known_syntax(index: int, problem: str, text: str) -> Flaw:
     if character == ":":
         why = "a colon with a space after it begins a value"
         return Flaw(index, "a second `: ` on one line", why, f"{quote}; or mend the indentation")
-    if text[:index].rstrip().endswith(("'", '"')) and (character in "|>" or problem.endswith("'<scalar>'")):
+    if text[:index].rstrip().endswith(("'", '"')) and (character in ("|", ">") or problem.endswith("'<scalar>'")):
         what, why = "text goes on behind a closing quote", "a value that begins with a quote ends at the next one"
         return Flaw(index, what, why, "quote all of it: sql: \"'a' = b\"")
     if character and character in "@`%":
