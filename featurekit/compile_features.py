@@ -36,17 +36,25 @@ class RowScope:
     @staticmethod
     def of(source: Source, schema: SourceSchema) -> RowScope:
         found = {}
+        unsupported = dict(schema.unsupported)
         for part in schema.schema.fields:
             kind: DataType = part.type
-            if isinstance(kind, TimestampNtz) and source.timezone is not None:
+            if isinstance(kind, TimestampNtz):
+                if source.timezone is None:
+                    unsupported[part.name] = f"it has no zone, and the source {source.name} declares none"
+                    continue
                 kind = Timestamp()
             found[part.name] = Column(type=kind, nullable=part.nullable, name=part.name)
-        return RowScope(found, dict(schema.unsupported))
+        return RowScope(found, unsupported)
 
     def resolve(self, qualifier: str | None, name: str) -> Column | None:
         if qualifier is None and name in self.unsupported:
             raise UnsupportedFunctionError(
-                f"column {name!r} can't be used", why=self.unsupported[name], try_="convert it in a `sql:` source"
+                f"column {name!r} can't be used",
+                why=self.unsupported[name],
+                try_="declare the source's `timezone`, or convert the column in a `sql:` source"
+                if "zone" in self.unsupported[name]
+                else "convert it in a `sql:` source",
             )
         return self.columns.get(name) if qualifier is None else None
 
