@@ -53,7 +53,7 @@ COMMANDS: Final = {
     "schema": Command("definitions", "schema", "Print the JSON Schema of definition files, for editors.", "Define"),
     "up": Command("server", "up", "Start the embedded online store.", "Machine"),
     "down": Command("server", "down", "Stop the embedded online store; its data stay.", "Machine"),
-    "status": Command("server", "status", "Show the online store and what is served from it.", "Machine"),
+    "status": Command("listing", "status", "Show the online store and what is served from it.", "Machine"),
     "doctor": Command("doctor", "doctor", "Check this machine: Python, Java, Redis, registry, definitions.", "Machine"),
 }
 

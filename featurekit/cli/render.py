@@ -94,12 +94,10 @@ class Output:
             return
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=console, transient=True) as bars:
-            tasks: dict[str, Any] = {}
+            task = bars.add_task("", total=None)
 
             def advance(name: str, done: int, total: int) -> None:
-                if name not in tasks:
-                    tasks[name] = bars.add_task(name, total=total)
-                bars.update(tasks[name], completed=done, total=total)
+                bars.update(task, description=name, completed=done, total=total)
 
             yield advance
 

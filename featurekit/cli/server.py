@@ -1,10 +1,10 @@
-"""`up`, `down`, `status`: the embedded online store of this project."""
+"""`up` and `down`: the embedded online store of this project."""
 
 from __future__ import annotations
 
 import typer
 
-from featurekit.cli.answer import Answer, Line, Table, Tone
+from featurekit.cli.answer import Answer, Line, Tone
 from featurekit.cli.context import invocation
 from featurekit.config import Settings
 from featurekit.errors import SettingsError
@@ -32,20 +32,6 @@ def down(context: typer.Context) -> Answer:
     return Answer(document={"running": False, "stopped": was_running}, blocks=(Line(text),))
 
 
-def status(context: typer.Context) -> Answer:
-    """Show the online store and what is served from it."""
-    settings = invocation(context).settings()
-    server = None if settings.redis_url else embedded.status(settings.state)
-    document = {
-        "project": settings.project,
-        "environment": settings.environment,
-        "store": {"kind": "redis"} if settings.redis_url else {"kind": "embedded", **_document(server)},
-    }
-    store = "a Redis of your own" if settings.redis_url else (server.url if server else "embedded, not up")
-    rows = (("project", f"{settings.project} ({settings.environment})"), ("online store", store))
-    return Answer(document=document, blocks=(Table(rows=rows),))
-
-
 def _with_embedded_store(settings: Settings) -> Settings:
     if settings.redis_url:
         raise SettingsError(
@@ -56,7 +42,5 @@ def _with_embedded_store(settings: Settings) -> Settings:
     return settings
 
 
-def _document(server: EmbeddedServer | None) -> dict[str, object]:
-    if server is None:
-        return {"running": False}
+def _document(server: EmbeddedServer) -> dict[str, object]:
     return {"running": True, "url": server.url, "pid": server.pid, "port": server.port}
