@@ -88,7 +88,9 @@ class SparkEngine:
         for key, value in PINNED.items():
             session.conf.set(key, value)
         for function in FUNCTIONS:
-            session.udf.register(function.name, arrow_udf(function.function, function.returns))
+            # The kind of function follows from its type hints; the stub wants it said, and saying it warns.
+            udf = arrow_udf(function.function, function.returns)  # type: ignore[call-overload]
+            session.udf.register(function.name, udf)
 
     @property
     def root(self) -> Path:

@@ -3,28 +3,36 @@
 An events step has the columns
 
     $key0 …     the entity's join keys, in their declared types
-    $event      when it happened (instant, never null)
-    $created    when it could be known
+    $event      when it happened
+    $created    when it could be known, never null
     $id         what versions of one event share, where the source declares `event_id`
     …           the view's source columns, under their names
 
-and no row without an event or created timestamp: such rows are invisible, and `count_invisible` counts them.
+A row without an event timestamp is no event; it may still be the newest version of one, and so take it away. Such rows
+and those without a created timestamp are invisible, and `count_invisible` counts them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from featurekit.clock import DAY, format_instant
 from featurekit.compiled import CompiledView
 from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import FILE_COLUMN, BatchEngine
-from featurekit.offline.source_columns import column_sql, created_sql, event_sql
+from featurekit.offline.source_columns import (
+    cell_text,
+    chosen_instant,
+    created_sql,
+    is_reading,
+    reading_candidates,
+    typed_column,
+)
 from featurekit.offline.sql import Query, Select, Sql, cast, instant, name, over, render_query
 from featurekit.source_schema import SourceSchema
-from featurekit.types import Int64, TimestampNtz, is_integer
+from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,50 +61,86 @@ def frame_name(view: CompiledView) -> str:
     return f"featurekit_{view.source.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventColumns:
-    """The expressions of an events step over the source's raw rows."""
+def event_steps(view: CompiledView, *, known_by: int | None, since: int | None, until: int | None) -> Query:
+    """Return the steps that read the view's source; the last one, `events`, has the rows known by an instant.
 
-    keys: tuple[Sql, ...]
-    event: Sql
-    created: Sql
-    event_id: Sql | None
-    columns: tuple[tuple[str, Sql], ...]
-
-
-def event_columns(view: CompiledView) -> EventColumns:
+    Rows outside [since, until) may be there or not: the bounds are for readers that can skip what lies outside.
+    """
     source, schema = view.source, view.source_schema
-    return EventColumns(
-        keys=tuple(_key_sql(view, position) for position in range(len(view.keys))),
-        event=event_sql(source, schema),
-        created=created_sql(source, schema),
-        event_id=None if source.event_id is None else column_sql(source, schema, source.event_id),
-        columns=tuple((column_name(column), column_sql(source, schema, column.name)) for column in view.columns),
-    )
+    columns = _referenced(view)
+    read = frame_name(view)
+    query = Query(steps=())
+    if source.kind is SourceFormat.CSV:
+        cells = tuple((column, cell_text(source, column)) for column in columns if column not in schema.partitions)
+        partitions = tuple((column, name(column)) for column in schema.partitions)
+        note = "cells, NULL for the declared tokens"
+        step = Select(columns=(*cells, *partitions, (FILE_COLUMN, name(FILE_COLUMN))), source=read, note=note)
+        query, read = query.then("cells", step), "cells"
+    typed = tuple((column, typed_column(source, schema, column)) for column in columns)
+    bounds = _bounds(view, since, until) if source.event_id is None else ()
+    query = query.then("source", Select(columns=typed, source=read, where=bounds, note="columns in their types"))
+    readings = tuple(column for column in columns if is_reading(source, schema, column))
+    if readings:
+        query = query.then("clocks", _clocks(view, readings))
+    return query.then("events", _events(view, query.last, readings, known_by))
 
 
-def _key_sql(view: CompiledView, position: int) -> Sql:
-    key = view.keys[position]
-    value = column_sql(view.source, view.source_schema, key.source_column)
+def _bounds(view: CompiledView, since: int | None, until: int | None) -> tuple[Sql, ...]:
+    """Return conditions on the raw event timestamp that no row in [since, until) fails."""
+    source, schema = view.source, view.source_schema
+    column = source.event_timestamp
+    if source.kind is SourceFormat.CSV or column in (*schema.partitions, *schema.nanosecond_columns):
+        return ()
+    naive = column in schema.naive
+    # A clock's reading is less than a day away from the instant.
+    slack, kind = (DAY, TimestampNtz()) if naive else (0, Timestamp())
+    lower = () if since is None else (f"{name(column)} >= {cast(instant(since - slack), kind)}",)
+    upper = () if until is None else (f"{name(column)} < {cast(instant(until + slack), kind)}",)
+    return (*lower, *upper)
+
+
+def _clocks(view: CompiledView, readings: tuple[str, ...]) -> Select:
+    zone = str(view.source.timezone)
+    columns: list[tuple[str, Sql]] = [("*", "*")]
+    for column in readings:
+        first, later = reading_candidates(name(column), zone)
+        columns += [(_first(column), first), (_later(column), later)]
+    return Select(columns=tuple(columns), source="source", note=f"the instants that a clock in {zone} may mean")
+
+
+def _first(column: str) -> str:
+    return f"$first {column}"
+
+
+def _later(column: str) -> str:
+    return f"$later {column}"
+
+
+def _events(view: CompiledView, read: str, readings: tuple[str, ...], known_by: int | None) -> Select:
+    source = view.source
+
+    def value(column: str) -> Sql:
+        if column not in readings:
+            return name(column)
+        return chosen_instant(name(column), name(_first(column)), name(_later(column)), str(source.timezone))
+
+    event = value(source.event_timestamp)
+    created = created_sql(source, event, None if source.created_timestamp is None else value(source.created_timestamp))
+    keys = [_widened(view, position, value(key.source_column)) for position, key in enumerate(view.keys)]
+    columns = [*zip(key_names(view), keys, strict=True), (EVENT, event), (CREATED, created)]
+    if source.event_id is not None:
+        columns.append((ID, value(source.event_id)))
+    columns += [(column_name(column), value(column.name)) for column in view.columns]
+    known = f"{created} IS NOT NULL" if known_by is None else f"{created} <= {instant(known_by)}"
+    note = "events" if known_by is None else f"events known by {format_instant(known_by)}"
+    return Select(columns=tuple(columns), source=read, where=(known,), note=note)
+
+
+def _widened(view: CompiledView, position: int, value: Sql) -> Sql:
     # Only a wider integer can differ: the compiler refuses every other pair of types.
+    key = view.keys[position]
     field = view.source_schema.schema.get(key.source_column)
     return cast(value, key.type) if field is not None and is_integer(key.type) and field.type != key.type else value
-
-
-def events_step(view: CompiledView, *, known_by: int | None, note: str) -> Select:
-    """Return the step that reads the view's source: typed columns of the rows known by an instant."""
-    parts = event_columns(view)
-    columns = [
-        *zip(key_names(view), parts.keys, strict=True),
-        (EVENT, parts.event),
-        (CREATED, parts.created),
-        *([(ID, parts.event_id)] if parts.event_id is not None else []),
-        *parts.columns,
-    ]
-    known = f"{parts.created} IS NOT NULL" if known_by is None else f"{parts.created} <= {instant(known_by)}"
-    # A correction may take an event's time away; it has to be seen to count as the newest version.
-    happened = [] if parts.event_id is not None else [f"{parts.event} IS NOT NULL"]
-    return Select(columns=tuple(columns), source=frame_name(view), where=(*happened, known), note=note)
 
 
 def version_order(view: CompiledView) -> tuple[Sql, ...]:
@@ -191,11 +235,14 @@ def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: 
 
 def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
     """Return how many rows no as-of ever sees: without an event timestamp, or never known."""
-    parts = event_columns(view)
-    step = Select(
-        columns=(("n", "count(*)"),),
-        source=frame_name(view),
-        where=(f"({parts.event} IS NULL OR {parts.created} IS NULL)",),
-    )
-    frame = engine.query(render_query(Query(steps=(("result", step),))), {frame_name(view): read_source(engine, view)})
+    columns = [part for part in (view.source.event_timestamp, view.source.created_timestamp) if part is not None]
+    query = event_steps(view, known_by=None, since=None, until=None)
+    # Over the typed columns: a null stays null on its way to an instant, and Parquet skips row groups without any.
+    typed = dict(query.steps)["source"]
+    read = query.steps[: [label for label, _ in query.steps].index("source")]
+    expressions = dict(typed.columns)
+    missing = " OR ".join(f"({expressions[column]}) IS NULL" for column in columns)
+    step = Select(columns=(("n", "count(*)"),), source=typed.source, where=(f"({missing})",))
+    text = render_query(Query(steps=(*read, ("result", step))))
+    frame = engine.query(text, {frame_name(view): read_source(engine, view)})
     return int(engine.to_arrow(frame)["n"][0].as_py())

@@ -23,58 +23,59 @@ _ZONED: Final = _READING + "[ ]*(Z|UTC|GMT|[+-][0-9]{1,2}(:?[0-9]{2})?|[A-Z][A-Z
 _DATE: Final = r"^[ ]*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[ ]*$"
 
 
-def column_sql(source: Source, schema: SourceSchema, column: str) -> Sql:
-    """Return a source column as features see it: typed, floats canonical, naive timestamps as instants."""
+def typed_column(source: Source, schema: SourceSchema, column: str) -> Sql:
+    """Return a column over the source's raw rows: in its type, floats canonical, readings of a clock as timestamps.
+
+    A CSV column is read over `cell_text`.
+    """
     field = schema.schema.get(column)
     assert field is not None, f"the compiler lets no unknown column through: {column}"
     typed = _typed(source, schema, column, field.type)
-    if isinstance(field.type, TimestampNtz) and source.timezone is not None:
-        return local_to_instant(typed, source.timezone)
-    return canonical(typed, field.type)
+    # The session's zone is UTC, so a reading cast to a timestamp keeps its digits.
+    return cast(typed, Timestamp()) if is_reading(source, schema, column) else canonical(typed, field.type)
 
 
-def event_sql(source: Source, schema: SourceSchema) -> Sql:
-    return column_sql(source, schema, source.event_timestamp)
+def is_reading(source: Source, schema: SourceSchema, column: str) -> bool:
+    """Return whether a column holds readings of the source's clock, which have yet to become instants."""
+    return column in schema.naive and source.timezone is not None
 
 
-def created_sql(source: Source, schema: SourceSchema) -> Sql:
+def reading_candidates(reading: Sql, timezone: str) -> tuple[Sql, Sql]:
+    """Return the two instants that a reading may mean: by the offset before it, and by that of the next day.
+
+    Spark reads a time that occurs twice as the first of the two, and moves one that does not exist forward. The later
+    of two has the offset after the change, which is the next day's.
+    """
+    zone = render_string(timezone)
+    next_day = call("timestamp_micros", call("try_add", call("unix_micros", reading), long(DAY)))
+    shifted = call("unix_micros", call("to_utc_timestamp", next_day, zone))
+    later = call("timestamp_micros", call("try_subtract", shifted, long(DAY)))
+    return call("to_utc_timestamp", reading, zone), later
+
+
+def chosen_instant(reading: Sql, first: Sql, later: Sql, timezone: str) -> Sql:
+    """Return the instant of a reading, as `clock.local_to_instant` does: the later one where a clock shows the same."""
+    shown = call("from_utc_timestamp", later, render_string(timezone))
+    return case((f"{shown} = {reading} AND {later} > {first}", later), otherwise=first)
+
+
+def created_sql(source: Source, event: Sql, created: Sql | None) -> Sql:
     """Return when a row could be known: its created timestamp, or what the source declares in its place.
 
     Without a created timestamp a row is known when it happens. Rows of history that was loaded in bulk, created before
     `known_from`, are known `assumed_lag` after they happened.
     """
-    event = event_sql(source, schema)
-    if source.created_timestamp is None:
+    if created is None:
         return event
-    created = column_sql(source, schema, source.created_timestamp)
     if source.known_from is None or source.assumed_lag is None:
         return created
     lagged = call("timestamp_micros", call("try_add", call("unix_micros", event), long(source.assumed_lag)))
     return case((f"{created} < {instant(parse_instant(source.known_from))}", lagged), otherwise=created)
 
 
-def local_to_instant(local: Sql, timezone: str) -> Sql:
-    """Return the instant of a clock reading (TIMESTAMP_NTZ), as `clock.local_to_instant` does.
-
-    Spark reads a time that occurs twice as the first of the two. The later one is found from the next day, whose
-    offset is the one after the change: where a clock in the zone reads the same at it, it is the same reading.
-    """
-    zone = render_string(timezone)
-    # The session's zone is UTC, so a reading cast to a timestamp keeps its digits.
-    reading = cast(local, Timestamp())
-    first = call("to_utc_timestamp", reading, zone)
-    next_day = call("timestamp_micros", call("try_add", call("unix_micros", reading), long(DAY)))
-    later = call(
-        "timestamp_micros",
-        call("try_subtract", call("unix_micros", call("to_utc_timestamp", next_day, zone)), long(DAY)),
-    )
-    same = f"{call('from_utc_timestamp', later, zone)} = {reading}"
-    return case((f"{same} AND {later} > {first}", later), otherwise=first)
-
-
 def _typed(source: Source, schema: SourceSchema, column: str, kind: DataType) -> Sql:
     if source.kind is SourceFormat.CSV and column not in schema.partitions:
-        return _cell(source, column, kind)
+        return _cell(column, kind)
     if column in schema.partitions:
         return try_cast(name(column), kind)
     if column in schema.nanosecond_columns:
@@ -86,46 +87,40 @@ def _typed(source: Source, schema: SourceSchema, column: str, kind: DataType) ->
     return name(column)
 
 
-def _cell(source: Source, column: str, kind: DataType) -> Sql:
-    """Return a CSV cell as its declared type: NULL for the declared tokens, an error for what is no such value."""
+def cell_text(source: Source, column: str) -> Sql:
+    """Return a CSV cell's text, NULL where it is one of the declared tokens."""
     raw = name(column)
-    empty = "" in source.null_tokens
     tokens = [render_string(token) for token in source.null_tokens if token]
-    # An empty cell arrives as NULL, a quoted empty one as a mark of its own.
-    text = case(
-        (f"{raw} IS NULL", "CAST(NULL AS STRING)" if empty else "''"),
+    # An empty cell arrives as NULL, a quoted empty one as a mark of its own: that one is always text.
+    return case(
+        (f"{raw} IS NULL", "CAST(NULL AS STRING)" if "" in source.null_tokens else "''"),
         (f"{raw} = {render_string(EMPTY_CELL)}", "''"),
         *([(f"{raw} IN ({', '.join(tokens)})", "CAST(NULL AS STRING)")] if tokens else []),
         otherwise=raw,
     )
+
+
+def _cell(column: str, kind: DataType) -> Sql:
+    """Return a CSV cell as its declared type; an error for what is no such value."""
+    text = name(column)
     if isinstance(kind, String):
         return text
     value = _parsed(text, kind)
-    shown = f"coalesce(concat('\"', {raw}, '\"'), 'nothing')"
-    expected = f"{kind}{' without a zone' if isinstance(kind, TimestampNtz) else ''}"
-    expected += " with a zone" if isinstance(kind, Timestamp) else ""
-    message = call(
-        "concat_ws",
-        "char(10)",
-        render_string(BAD_CELL),
-        render_string(column),
-        shown,
-        render_string(expected),
-        name(FILE_COLUMN),
-        "''",
-    )
-    failed = cast(call("raise_error", message), kind)
-    return case((f"({text}) IS NULL", cast("NULL", kind)), (f"({value}) IS NULL", failed), otherwise=value)
+    zones: dict[DataType, str] = {TimestampNtz(): " without a zone", Timestamp(): " with a zone"}
+    shown = call("concat", render_string('"'), text, render_string('"'))
+    parts = (render_string(BAD_CELL), render_string(column), shown, render_string(f"{kind}{zones.get(kind, '')}"))
+    failed = cast(call("raise_error", call("concat_ws", "char(10)", *parts, name(FILE_COLUMN), "''")), kind)
+    return case((f"{text} IS NULL", cast("NULL", kind)), (f"{value} IS NULL", failed), otherwise=value)
 
 
 def _parsed(text: Sql, kind: DataType) -> Sql:
     match kind:
         case Timestamp():
-            return case((f"({text}) RLIKE {_pattern(_ZONED)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
+            return case((f"{text} RLIKE {_pattern(_ZONED)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
         case TimestampNtz():
-            return case((f"({text}) RLIKE {_pattern(_NAIVE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
+            return case((f"{text} RLIKE {_pattern(_NAIVE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
         case Date():
-            return case((f"({text}) RLIKE {_pattern(_DATE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
+            return case((f"{text} RLIKE {_pattern(_DATE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
         case Boolean():
             lower = call("lower", call("trim", text))
             return case((f"{lower} IN ('true', 'false')", f"{lower} = 'true'"), otherwise="CAST(NULL AS BOOLEAN)")

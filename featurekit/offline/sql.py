@@ -70,12 +70,7 @@ def render_query(query: Query) -> str:
 def _select(step: Select) -> str:
     width = max(len(expression) for _, expression in step.columns) if len(step.columns) < 60 else 0
     width = min(width, 56)
-    columns = ",\n".join(
-        f"  {expression}"
-        if expression == quote_identifier(name)
-        else f"  {expression:<{width}} AS {quote_identifier(name)}"
-        for name, expression in step.columns
-    )
+    columns = ",\n".join(f"  {_column(label, expression, width)}" for label, expression in step.columns)
     lines = [f"-- {line}" for line in step.note.splitlines()]
     lines += ["SELECT", columns, f"FROM {quote_identifier(step.source)}"]
     for join in step.joins:
@@ -92,6 +87,12 @@ def _select(step: Select) -> str:
     if step.sort_by:
         lines.append("SORT BY " + ", ".join(step.sort_by))
     return "\n".join(lines)
+
+
+def _column(label: str, expression: Sql, width: int) -> str:
+    if expression in ("*", quote_identifier(label)):
+        return expression
+    return f"{expression:<{width}} AS {quote_identifier(label)}"
 
 
 def _indent(text: str) -> str:
@@ -153,13 +154,10 @@ def canonical(value: Sql, kind: DataType) -> Sql:
     """Return the value with one NaN and without -0.0 where it is a float (DESIGN V3), else as it is."""
     if not is_float(kind):
         return value
-    return case(
-        (call("isnan", value), cast("'NaN'", kind)),
-        (f"{value} = 0", "0.0D" if kind == Float64() else "0.0F"),
-        otherwise=value,
-    )
+    # -0.0 + 0.0 is 0.0, and no other value changes.
+    return one_nan(f"{value} + {'0.0D' if kind == Float64() else '0.0F'}", kind)
 
 
 def one_nan(value: Sql, kind: DataType) -> Sql:
     """Return the value with one NaN where it is a float: engines make NaNs of different bits."""
-    return case((call("isnan", value), cast("'NaN'", kind)), otherwise=value) if is_float(kind) else value
+    return call("nanvl", value, cast("'NaN'", kind)) if is_float(kind) else value

@@ -1,0 +1,248 @@
+"""One row per entity as of one grid instant: what goes to the online store. Plain Spark SQL, grouped by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from featurekit.arrow_types import to_arrow_schema
+from featurekit.clock import Instant, format_duration, format_instant
+from featurekit.compiled import CompiledView
+from featurekit.errors import TimeError
+from featurekit.expr.nodes import Column
+from featurekit.offline.engine import BatchEngine, Batches
+from featurekit.offline.rows_sql import (
+    LAST,
+    RowExpressions,
+    feature_columns,
+    latest_slots,
+    row_conditions,
+    window_slots,
+)
+from featurekit.offline.slots_sql import digit_columns, fits_column, needs_digits, slot_sql
+from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
+from featurekit.offline.source import (
+    CREATED,
+    EVENT,
+    column_name,
+    count_invisible,
+    event_steps,
+    frame_name,
+    key_names,
+    newest_version,
+    read_source,
+)
+from featurekit.offline.sql import Query, Select, Sql, instant, name, render_query
+from featurekit.rows import LAST_EVENT, offline_schema
+from featurekit.targets.spark import render
+from featurekit.types import Field, Int64, Schema, String
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Sink = Callable[[Batches], Batches]
+"""Takes a partition's rows and yields counters: batches of COUNTERS, summed over all partitions."""
+COUNTERS: Final = Schema((Field("name", String(), False), Field("value", Int64(), False)))
+ROWS: Final = "rows"
+_LATEST: Final = "$latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeResult:
+    """What a refresh did: how many rows there are, what its sink counted, and what it read."""
+
+    view: str
+    as_of: Instant
+    rows: int
+    counters: Mapping[str, int]
+    invisible_rows: int
+    snapshot: SourceSnapshot
+    sql: str
+
+
+def materialize(
+    engine: BatchEngine, view: CompiledView, as_of: Instant, *, now: Instant, sink: Sink | None = None
+) -> MaterializeResult:
+    """Compute a view as of a grid instant and hand its rows to `sink`, partition by partition, in the executors.
+
+    Raises TimeError for an instant off the grid, and for one whose rows may still arrive at `now`. Run again at any
+    later time it gives the same rows: what lands later counts from the next refresh on.
+    """
+    check_as_of(view, as_of, now)
+    snapshot = snapshot_source(engine, view)
+    invisible = count_invisible(engine, view)
+    frame = materialized_frame(engine, view, as_of)
+    counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), COUNTERS))
+    counters: dict[str, int] = {}
+    for label, value in zip(counted["name"].to_pylist(), counted["value"].to_pylist(), strict=True):
+        counters[label] = counters.get(label, 0) + value
+    return MaterializeResult(
+        view=view.name,
+        as_of=as_of,
+        rows=counters.pop(ROWS, 0),
+        counters=counters,
+        invisible_rows=invisible,
+        snapshot=snapshot,
+        sql=explain_sql(view, as_of),
+    )
+
+
+def check_as_of(view: CompiledView, as_of: Instant, now: Instant) -> None:
+    """Raise TimeError where a view has no value as of the instant, or not yet one that will stay."""
+    grid = view.view.grid
+    if not grid.contains(as_of):
+        before = grid.floor(as_of)
+        raise TimeError(
+            f"{view.name} has no refresh at {format_instant(as_of)}",
+            why=f"it is refreshed {grid}",
+            try_=f"{format_instant(before)} or {format_instant(grid.next(before))}",
+        )
+    ready = as_of + view.view.allowed_lateness
+    if now < ready:
+        latest = grid.floor(now - view.view.allowed_lateness)
+        raise TimeError(
+            f"{view.name} can't be computed as of {format_instant(as_of)} yet",
+            why=f"rows may land until {format_instant(ready)}, and it is {format_instant(now)}",
+            try_=f"{format_instant(latest)}, the latest that is complete",
+        )
+
+
+def materialized_frame(engine: BatchEngine, view: CompiledView, as_of: Instant) -> DataFrame:
+    """Return a view's rows as of an instant, with the columns of `rows.offline_schema`; nothing runs yet."""
+    frame = engine.query(explain_sql(view, as_of), {frame_name(view): read_source(engine, view)})
+    expected = [(field.name, field.type.name) for field in offline_schema(view).fields]
+    found = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+    assert found == expected, f"Spark's types differ from the compiler's: {set(found) ^ set(expected)}"
+    return frame
+
+
+def explain_sql(view: CompiledView, as_of: Instant) -> Sql:
+    """Return the SQL that materializes a view: each step once, with what it is for."""
+    return render_query(_query(view, as_of))
+
+
+def _query(view: CompiledView, as_of: Instant) -> Query:
+    known_at = as_of + view.view.allowed_lateness
+    expressions = RowExpressions.of(view)
+    since = None if view.lookback is None else as_of - view.lookback
+    query = event_steps(view, known_by=known_at, since=since, until=as_of)
+    if view.source.event_id is not None:
+        versions = Select(
+            columns=(("*", "*"), ("$version", newest_version(view))),
+            source="events",
+            note="of each event, the versions; the newest known one is 1",
+        )
+        query = query.then("versions", versions)
+    query = query.then("visible", _visible(view, as_of, query.last, expressions))
+    if floats := _float_arguments(view, expressions):
+        fits = tuple(fits_column(argument) for argument in floats)
+        split = tuple(column for argument in floats for column in digit_columns(argument))
+        note = "floats as integers of 32 bits, so that their sums are exact"
+        query = query.then("fits", Select(columns=(("*", "*"), *fits), source=query.last))
+        query = query.then("digits", Select(columns=(("*", "*"), *split), source=query.last, note=note))
+    query = query.then("slots", _slots(view, query.last, expressions))
+    if latest_slots(view):
+        query = query.then("latest", _latest(view))
+    return query.then("rows", _rows(view, as_of, query.last))
+
+
+def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowExpressions) -> Select:
+    columns = [*key_names(view), EVENT]
+    if latest_slots(view):
+        columns += [CREATED, *(column_name(column) for column in view.columns)]
+    newest = () if view.source.event_id is None else ("(`$version` = 1 OR `$id` IS NULL)",)
+    since = () if view.lookback is None else (f"{name(EVENT)} >= {instant(as_of - view.lookback)}",)
+    windows = [(label, f"{name(EVENT)} >= {instant(as_of - window)}") for window, label in _window_names(view).items()]
+    return Select(
+        columns=(*((column, name(column)) for column in columns), *windows, *expressions.columns()),
+        source=source,
+        where=(*newest, *since, f"{name(EVENT)} < {instant(as_of)}", *row_conditions(view)),
+        note="rows that count, with what the aggregates take of each",
+    )
+
+
+def _float_arguments(view: CompiledView, expressions: RowExpressions) -> tuple[str, ...]:
+    arguments = [expressions.arguments[slot.argument] for slot in view.slots if slot.argument and needs_digits(slot)]
+    return tuple(dict.fromkeys(arguments))
+
+
+def _window_names(view: CompiledView) -> dict[int, str]:
+    """Return the condition's name for each window that is shorter than the view looks back."""
+    windows = sorted(
+        {slot.window for slot in window_slots(view) if slot.window is not None and slot.window != view.lookback}
+    )
+    return {window: f"$in {format_duration(window)}" for window in windows}
+
+
+def _slots(view: CompiledView, source: str, expressions: RowExpressions) -> Select:
+    keys = key_names(view)
+    latest, windows = latest_slots(view), _window_names(view)
+    columns: list[tuple[str, Sql]] = [(key, name(key)) for key in keys]
+    if latest:
+        # Structs compare field by field, NULL smallest and NaN largest: the total order of DESIGN T4.
+        order = (EVENT, CREATED, *(column_name(column) for column in view.columns))
+        columns.append((_LATEST, f"max(struct({', '.join(name(part) for part in order)}))"))
+    else:
+        columns.append((LAST, f"max({name(EVENT)})"))
+    for slot in window_slots(view):
+        argument = None if slot.argument is None else expressions.arguments[slot.argument]
+        conditions = []
+        if slot.window in windows:
+            conditions.append(name(windows[slot.window]))
+        if slot.filter is not None:
+            conditions.append(name(expressions.filters[slot.filter]))
+        columns.append((slot.name, slot_sql(slot, argument, tuple(conditions))))
+    return Select(columns=tuple(columns), source=source, group_by=tuple(map(name, keys)), note="one row per entity")
+
+
+def _latest(view: CompiledView) -> Select:
+    kept = [*key_names(view), *(slot.name for slot in window_slots(view))]
+    columns = [(label, name(label)) for label in kept]
+    columns.append((LAST, name(_LATEST, EVENT)))
+    for slot in latest_slots(view):
+        assert slot.argument is not None
+        columns.append((slot.name, render(slot.argument, _in_latest)))
+    return Select(columns=tuple(columns), source="slots", note="what the latest row says")
+
+
+def _in_latest(column: Column) -> tuple[str, str]:
+    return (_LATEST, column_name(column))
+
+
+def _rows(view: CompiledView, as_of: Instant, source: str) -> Select:
+    keys = [(key.name, name(label)) for key, label in zip(view.keys, key_names(view), strict=True)]
+
+    def within(age: int) -> Sql:
+        return f"{name(LAST)} >= {instant(as_of - age)}"
+
+    return Select(
+        columns=(*keys, (LAST_EVENT, name(LAST)), *feature_columns(view, within)),
+        source=source,
+        note=f"{view.name} as of {format_instant(as_of)}",
+    )
+
+
+class _CountedSink:
+    """A sink that also counts the rows it was given; without one of its own it only counts."""
+
+    def __init__(self, sink: Sink | None) -> None:
+        self._sink = sink
+
+    def __call__(self, batches: Batches) -> Batches:
+        rows = 0
+
+        def counting() -> Batches:
+            nonlocal rows
+            for batch in batches:
+                rows += batch.num_rows
+                yield batch
+
+        if self._sink is not None:
+            yield from self._sink(counting())
+        else:
+            for _ in counting():
+                pass
+        yield pa.record_batch([pa.array([ROWS]), pa.array([rows], pa.int64())], schema=to_arrow_schema(COUNTERS))
