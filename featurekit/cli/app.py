@@ -51,6 +51,8 @@ COMMANDS: Final = {
     "init": Command("start", "init", "Write a small project that works into this folder.", "Define"),
     "validate": Command("definitions", "validate", "Check all definitions and report every mistake.", "Define"),
     "schema": Command("definitions", "schema", "Print the JSON Schema of definition files, for editors.", "Define"),
+    "lookup": Command("lookup", "lookup", "Look features up as a model would get them.", "Run"),
+    "list": Command("listing", "list_", "List entities, sources, views, services and models.", "Define"),
     "up": Command("server", "up", "Start the embedded online store.", "Machine"),
     "down": Command("server", "down", "Stop the embedded online store; its data stay.", "Machine"),
     "status": Command("listing", "status", "Show the online store and what is served from it.", "Machine"),

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,12 +70,13 @@ def cli(folder: Path) -> Cli:
 
 @pytest.fixture
 def program(folder: Path) -> Cli:
-    """Run the program as a process of its own; `environ` is added to its environment."""
+    """Run the program, or a script in its place, as a process of its own."""
 
-    def run(*words: str, **environ: str) -> Run:
-        command = [sys.executable, "-W", "error", "-m", "featurekit.cli.app", *words]
+    def run(*words: str, script: str | None = None, environ: Mapping[str, str] | None = None) -> Run:
+        start = [script] if script else ["-m", "featurekit.cli.app"]
+        command = [sys.executable, "-W", "error", *start, *words]
         found = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, "PYTHONPATH": found, **environ}
+        environment = {**os.environ, "PYTHONPATH": found, **(environ or {})}
         result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
         return Run(result.returncode, result.stdout, result.stderr)
 

@@ -1,0 +1,189 @@
+"""`lookup`: features as a model would get them. Needs Redis and nothing else, and loads no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned
+from featurekit.cli.context import invocation
+from featurekit.cli.values import Rows, read_pairs, read_rows, typed_rows, typed_text
+from featurekit.clock import format_duration, format_instant, from_datetime, parse_instant
+from featurekit.config import Settings
+from featurekit.errors import InputError, OutsideError
+from featurekit.online import embedded
+from featurekit.online.client import FeatureClient
+from featurekit.online.reason import Reason
+from featurekit.online.result import Features
+from featurekit.plan import LookupPlan
+from featurekit.status import Status
+
+_SHOWN: Final = 8
+_TONES: Final = {Status.PRESENT: Tone.PLAIN, Status.UNAVAILABLE: Tone.BAD}
+_WHY: Final = {
+    Reason.NO_REFRESH: ("no refresh of it is visible at that time", "featurekit materialize {view}"),
+    Reason.KEY_SPACE_DROPPED: (
+        "the key space of its refresh was dropped or has expired",
+        "featurekit materialize {view} --restate",
+    ),
+    Reason.FOREIGN_ROW: (
+        "its row was written by another version of the view",
+        "featurekit materialize {view} --restate",
+    ),
+    Reason.STALE_ROW: ("its row is of another refresh than its key says", "featurekit check {view}"),
+    Reason.BROKEN_ROW: ("its row is cut short or damaged", "featurekit materialize {view} --restate"),
+    Reason.NEWER_ROW: ("its row was written by a later featurekit", "upgrade this featurekit"),
+    Reason.INPUT_UNAVAILABLE: ("a feature that it is computed from is UNAVAILABLE", "see that feature"),
+}
+
+
+def lookup(
+    context: typer.Context,
+    service: Annotated[str, typer.Argument(metavar="SERVICE", help="A feature service, or a view by itself.")],
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Entity keys and request values.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Rows in JSON instead: a list of objects.")
+    ] = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help="What would be served at this time.")] = None,
+) -> Answer:
+    """Look features up as a model would get them.
+
+    Exits with 3 where a value is UNAVAILABLE: that says nothing about the entity.
+    """
+    with opened_client(invocation(context).settings()) as client:
+        plan = client.plan(service)
+        rows = asked_rows(plan, values, file)
+        found = client.lookup(service, rows.entities, rows.requests, at=parse_instant(at) if at else None)
+    return looked_up(found, rows, plan)
+
+
+@contextmanager
+def opened_client(settings: Settings) -> Iterator[FeatureClient]:
+    """Give a lookup client for the online store of the settings."""
+    url = settings.redis_url or embedded.start(settings.state).url
+    with FeatureClient(
+        url,
+        project=settings.project,
+        environment=settings.environment,
+        clock=settings.clock,
+        timeout_ms=settings.redis_timeout_ms,
+    ) as client:
+        yield client
+
+
+def asked_rows(plan: LookupPlan, values: list[str] | None, file: Path | None) -> Rows:
+    """Return the rows that a command line asks about, with the types that the service's plan says."""
+    keys = {key.request: key.type for key in plan.keys}
+    request = {field.name: field.type for field in plan.request.fields}
+    if file is not None and values:
+        raise InputError("values and --file are both given", where=str(file), try_="keep one")
+    if file is not None:
+        return typed_rows(read_rows(file), keys, request)
+    return typed_text(read_pairs(values or ()), keys, request)
+
+
+def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
+    """Return features as an answer."""
+    values: list[Mapping[str, Any]] = found.to_dict()
+    statuses = found.statuses.tolist()
+    unavailable = _unavailable(found, plan)
+    document = {
+        "service": found.service,
+        "fingerprint": found.fingerprint,
+        "at": format_instant(found.at),
+        "as_of": {alias: None if as_of is None else format_instant(as_of) for alias, as_of in found.as_of.items()},
+        "rows": [
+            {
+                "keys": keys,
+                "features": {name: shown_json(value) for name, value in row.items()},
+                "statuses": {name: Status(code).name for name, code in zip(found.names, codes, strict=True)},
+            }
+            for keys, row, codes in zip(rows.entities, values, statuses, strict=True)
+        ],
+        "unavailable": [{"view": view, "why": why, "try": try_} for view, why, try_ in unavailable],
+    }
+    is_one = len(values) == 1
+    blocks: list[Block] = [_single(found, values[0], statuses[0])] if is_one else _many(found, rows, values)
+    blocks.append(_freshness(found))
+    for view, why, try_ in unavailable:
+        blocks += [Line(f"{view} is UNAVAILABLE: {why}", Tone.BAD), Line(f"  try    {try_}")]
+    return Answer(document=document, blocks=tuple(blocks), exit_code=OutsideError.exit_code if unavailable else 0)
+
+
+def _single(found: Features, row: Mapping[str, Any], codes: list[int]) -> Table:
+    rows = tuple(_feature(name, row[name], Status(code)) for name, code in zip(found.names, codes, strict=True))
+    return Table(columns=("feature", "value", "status"), rows=rows)
+
+
+def _feature(name: str, value: Any, status: Status) -> tuple[Cell, ...]:
+    return name, "" if value is None else shown_value(value), Toned(status.name, _TONES.get(status, Tone.WARNING))
+
+
+def _many(found: Features, rows: Rows, values: list[Mapping[str, Any]]) -> list[Block]:
+    shown = range(min(len(values), _SHOWN))
+    titles = tuple(" ".join(map(shown_value, rows.entities[at].values())) for at in shown)
+    statuses = found.statuses
+    table = tuple(
+        (name, *(_cell(values[at][name], Status(int(statuses[at, column]))) for at in shown))
+        for column, name in enumerate(found.names)
+    )
+    blocks: list[Block] = [Table(columns=("feature", *titles), rows=table)]
+    if len(values) > _SHOWN:
+        blocks.append(Line(f"the first {_SHOWN} of {len(values):,} rows; --json has all of them", Tone.FAINT))
+    return blocks
+
+
+def _cell(value: Any, status: Status) -> Cell:
+    return Toned(status.name, _TONES.get(status, Tone.WARNING)) if value is None else shown_value(value)
+
+
+def _freshness(found: Features) -> Table:
+    rows = tuple(
+        (alias, "nothing served" if as_of is None else f"as of {format_instant(as_of)}", _age(found, as_of))
+        for alias, as_of in found.as_of.items()
+    )
+    return Table(title=f"at {format_instant(found.at)}", rows=rows)
+
+
+def _age(found: Features, as_of: int | None) -> str:
+    return "" if as_of is None else f"{format_duration((found.at - as_of) // 1_000_000 * 1_000_000)} old"
+
+
+def _unavailable(found: Features, plan: LookupPlan) -> list[tuple[str, str, str]]:
+    """Return each view with a value that the store could not give, why, and what to try."""
+    reasons, statuses = found.reasons, found.statuses
+    told: dict[tuple[str, Reason], None] = {}
+    for column, name in enumerate(found.names):
+        for reason in sorted(set(reasons[statuses[:, column] == Status.UNAVAILABLE, column].tolist())):
+            told[name.partition(".")[0], Reason(reason)] = None
+    views = {view.alias: view.view for view in plan.views}
+    return [(alias, _WHY[reason][0], _WHY[reason][1].format(view=views.get(alias, alias))) for alias, reason in told]
+
+
+def shown_value(value: Any) -> str:
+    """Return a value for people: instants as ISO text, booleans as SQL writes them."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case datetime() if value.tzinfo is not None:
+            return format_instant(from_datetime(value))
+        case bytes():
+            return f"0x{value.hex()}"
+        case _:
+            return str(value)
+
+
+def shown_json(value: Any) -> Any:
+    """Return a value for a JSON document: instants as ISO text in UTC, the rest as it is."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return format_instant(from_datetime(value))
+    return value
