@@ -54,7 +54,7 @@ def register(
     with registry.writing() as writer:
         plan = plan_registration(desired, writer.deployed(), writer.watermarks(), now)
         _walk(plan, writer, store, namespace, now)
-    return Registered(plan=plan, moved=switch_ready(registry, store, namespace))
+    return Registered(plan=plan, moved=switch_ready(registry, store, namespace, now))
 
 
 def apply(
@@ -71,19 +71,20 @@ def apply(
                 try_="plan again, look at what changes now, then register",
             )
         _walk(plan, writer, store, namespace, now)
-    return Registered(plan=plan, moved=switch_ready(registry, store, namespace))
+    return Registered(plan=plan, moved=switch_ready(registry, store, namespace, now))
 
 
-def switch_ready(registry: Registry, store: OnlineStore, namespace: Namespace) -> tuple[Move, ...]:
-    """Move the readers of every registration that is complete, each in one step; return what moved.
+def switch_ready(registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant) -> tuple[Move, ...]:
+    """Move the readers of every registration that is complete at `now`, each in one step; return what moved.
 
-    To be called after each refresh. It also brings the online store's plans and pointers back to what the registry says
-    serves, where they are not: after a crash in between, or a store that restarted empty.
+    To be called after each refresh, which is what `now` is where it is not given. It also brings the online store's
+    plans and pointers back to what the registry says serves, where they are not: after a crash in between, or a store
+    that restarted empty.
     """
     # Inside the registry's transaction: two processes that switch can't undo each other.
     with registry.writing() as writer:
         deployed = writer.deployed()
-        found = moves(deployed, writer.watermarks())
+        found = moves(deployed, writer.watermarks(), writer.last_completion() if now is None else now)
         serving = dict(deployed.serving)
         for move in found:
             for version in move.services:

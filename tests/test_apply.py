@@ -148,13 +148,13 @@ def test_readers_stay_on_the_old_version_until_the_changed_view_is_materialized(
     assert register(new, registry, store, PLACE, NOW).moved == ()
 
     assert pointers(store, "score") == [fingerprint(old, "score")]
-    assert switch_ready(registry, store, PLACE) == ()
+    assert switch_ready(registry, store, PLACE, NOW) == ()
     (body,) = store.read([PLACE.plan("score", fingerprint(new, "score"))])
     assert body is not None
     assert decode_plan(body).fingerprint == fingerprint(new, "score")
 
     materialize(registry, "spend")
-    (move,) = switch_ready(registry, store, PLACE)
+    (move,) = switch_ready(registry, store, PLACE, NOW)
 
     assert sorted(version.name for version in move.services) == ["score", "spend"]
     assert pointers(store, "score", "spend") == [fingerprint(new, "score"), fingerprint(new, "spend")]
@@ -171,11 +171,11 @@ def test_a_registration_moves_as_a_whole_with_its_last_view(
     register(new, registry, store, PLACE, NOW)
 
     materialize(registry, "spend")
-    assert switch_ready(registry, store, PLACE) == ()
+    assert switch_ready(registry, store, PLACE, NOW) == ()
     assert pointers(store, "score", "rank") == [fingerprint(old, "score"), fingerprint(old, "rank")]
 
     materialize(registry, "load")
-    switch_ready(registry, store, PLACE)
+    switch_ready(registry, store, PLACE, NOW)
     assert pointers(store, "score", "rank") == [fingerprint(new, "score"), fingerprint(new, "rank")]
 
 
@@ -194,7 +194,7 @@ def test_a_later_registration_takes_over_what_the_one_before_left_waiting(
     ]
 
     materialize(registry, "spend")
-    switch_ready(registry, store, PLACE)
+    switch_ready(registry, store, PLACE, NOW)
 
     assert pointers(store, "score") == [fingerprint(last, "score")]
     assert registry.registrations()[2].status is RegistrationStatus.SWITCHED
@@ -213,6 +213,22 @@ def test_a_change_that_is_taken_back_before_it_was_served_moves_nobody(
     assert pointers(store, "score") == [fingerprint(old, "score")]
     assert registry.deployed().pending == ()
     assert registry.deployed().serving["score"].number == 3
+
+
+def test_a_change_that_is_taken_back_the_same_day_is_served_again_at_once(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path)
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+    register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
+    materialize(registry, "spend")
+    assert len(switch_ready(registry, store, PLACE)) == 1
+
+    (move,) = register(old, registry, store, PLACE, NOW).moved
+
+    assert {version.number for version in move.services} == {3}
+    assert pointers(store, "score") == [fingerprint(old, "score")]
 
 
 def test_a_service_that_is_removed_is_withdrawn_from_its_readers(
@@ -306,7 +322,7 @@ def test_a_store_that_restarted_empty_gets_its_plans_and_pointers_back(
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
     store.delete(b"*")
 
-    assert switch_ready(registry, store, PLACE) == ()
+    assert switch_ready(registry, store, PLACE, NOW) == ()
 
     assert pointers(store, "score") == [fingerprint(old, "score")]
     (body,) = store.read([PLACE.plan("score", fingerprint(old, "score"))])

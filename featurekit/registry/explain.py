@@ -87,7 +87,9 @@ def _line(stage: Stage, unmade: set[str]) -> str | None:
         case SwitchPointer():
             return None if stage.is_own else f"  {_switch(stage)}"
         case NeedsRefresh():
-            return f"  {stage.view} v{stage.number} has no values yet: materialize as of {format_instant(stage.as_of)}"
+            return (
+                f"  {stage.view} v{stage.number} has no fresh values: materialize as of {format_instant(stage.as_of)}"
+            )
         case _:
             assert_never(stage)
 

@@ -86,7 +86,7 @@ class SwitchPointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsRefresh:
-    """A view version without values yet; `as_of` is what a refresh now would compute. Registering computes nothing."""
+    """A view version without fresh values: a refresh now would compute `as_of`. Registering itself computes nothing."""
 
     view: str
     number: int
@@ -120,8 +120,8 @@ def plan(
     stages = (
         *_writes(changes, desired, deployed),  # first: the rest refers to these versions
         *_publishes(changes, desired, deployed),  # before any switch, which must lead to a plan that is there
-        *_switches(changes, desired, deployed, refreshed),
-        *_refreshes(changes, desired, deployed, now),  # last: registering ends here, somebody else computes
+        *_switches(changes, desired, deployed, refreshed, now),
+        *_refreshes(changes, desired, refreshed, now),  # last: registering ends here, somebody else computes
     )
     return RegistrationPlan(base=deployed.registration, stages=stages)
 
@@ -148,7 +148,7 @@ def _publishes(changes: tuple[Change, ...], desired: Desired, deployed: Deployed
 
 
 def _switches(
-    changes: tuple[Change, ...], desired: Desired, deployed: Deployed, refreshed: Watermarks
+    changes: tuple[Change, ...], desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant
 ) -> Iterator[Stage]:
     numbers = {c.name: c.number for c in changes if isinstance(c, ServiceCreated | ServiceDataChanged)}
     removed = [change.name for change in changes if isinstance(change, ServiceRemoved)]
@@ -158,14 +158,12 @@ def _switches(
         for name in registration.services:
             if name in desired.services:
                 numbers.setdefault(name, deployed.services[name].number)
-    registered = {name: view.registration for name, view in deployed.views.items()}
-    # What this registration writes needs a refresh that begins after it, so none that there is can do.
-    registered |= {c.name: deployed.registration + 1 for c in changes if isinstance(c, ViewCreated | ViewDataChanged)}
+    grids = {name: view.grid for name, view in desired.views.items()}
     waits = {
         view
         for name in numbers
         if name in deployed.serving
-        for view in waits_of(desired.services[name].views, deployed.serving[name], registered, refreshed)
+        for view in waits_of(desired.services[name].views, deployed.serving[name], grids, refreshed, now)
     }
     for name, number in numbers.items():
         serving = deployed.serving.get(name)
@@ -178,10 +176,10 @@ def _switches(
         )
 
 
-def _refreshes(changes: tuple[Change, ...], desired: Desired, deployed: Deployed, now: Instant) -> Iterator[Stage]:
-    served = {fingerprint for version in deployed.serving.values() for fingerprint in version.views.values()}
+def _refreshes(changes: tuple[Change, ...], desired: Desired, refreshed: Watermarks, now: Instant) -> Iterator[Stage]:
     for change in changes:
         if isinstance(change, ViewCreated | ViewDataChanged):
             view = desired.views[change.name]
-            if view.fingerprint.data not in served:  # else it comes back before its successor was ever served
-                yield NeedsRefresh(view=change.name, number=change.number, as_of=view.grid.served_at(now))
+            as_of, found = view.grid.served_at(now), refreshed.get(view.fingerprint.data)
+            if found is None or found.as_of < as_of:  # a definition that comes back may be fresh still
+                yield NeedsRefresh(view=change.name, number=change.number, as_of=as_of)

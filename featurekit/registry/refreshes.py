@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from featurekit.clock import Instant
 from featurekit.registry.state import RefreshRecord, RefreshStatus, Watermark
 from featurekit.registry.tables import REFRESHES
+
+_NEWEST: Final = 64  # more than a view computes ahead of what lookups see
 
 
 def write_start(
@@ -18,7 +21,6 @@ def write_start(
     view: str,
     fingerprint: str,
     as_of: Instant,
-    registration: int,
     started_at: Instant,
     snapshot: str,
 ) -> RefreshRecord:
@@ -37,7 +39,6 @@ def write_start(
         "fingerprint": fingerprint,
         "as_of": as_of,
         "restatement": restatement,
-        "registration": registration,
         "started_at": started_at,
         "snapshot": snapshot,
         "counters": "{}",
@@ -74,15 +75,27 @@ def read_refreshes(
 def read_watermarks(connection: Connection, namespace: str) -> dict[str, Watermark]:
     """Return how far the complete refreshes of each view fingerprint reach, by fingerprint."""
     table = REFRESHES
-    query = (
-        select(table.c.view, table.c.fingerprint, func.max(table.c.as_of), func.max(table.c.registration))
+    complete = (
+        select(table.c.view, table.c.fingerprint, table.c.as_of)
         .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value)
-        .group_by(table.c.view, table.c.fingerprint)
+        .distinct()
+        .subquery()
     )
-    return {
-        fingerprint: Watermark(view=view, fingerprint=fingerprint, as_of=as_of, registration=registration)
-        for view, fingerprint, as_of, registration in connection.execute(query)
-    }
+    place = func.row_number().over(partition_by=complete.c.fingerprint, order_by=complete.c.as_of.desc())
+    numbered = select(complete, place.label("place")).subquery()
+    query = select(numbered).where(numbered.c.place <= _NEWEST).order_by(numbered.c.fingerprint, numbered.c.place)
+    found: dict[str, Watermark] = {}
+    for fingerprint, rows in groupby(connection.execute(query), key=lambda row: str(row.fingerprint)):
+        newest = list(rows)
+        as_ofs = tuple(row.as_of for row in newest)
+        found[fingerprint] = Watermark(view=newest[0].view, fingerprint=fingerprint, as_ofs=as_ofs)
+    return found
+
+
+def read_last_completion(connection: Connection, namespace: str) -> Instant:
+    table = REFRESHES
+    complete = (table.c.namespace == namespace) & (table.c.status == RefreshStatus.COMPLETE.value)
+    return connection.execute(select(func.max(table.c.completed_at)).where(complete)).scalar() or 0
 
 
 def _record(row: Row[Any]) -> RefreshRecord:
@@ -92,7 +105,6 @@ def _record(row: Row[Any]) -> RefreshRecord:
         fingerprint=row.fingerprint,
         as_of=row.as_of,
         restatement=row.restatement,
-        registration=row.registration,
         started_at=row.started_at,
         status=RefreshStatus(row.status),
         completed_at=row.completed_at,

@@ -77,7 +77,6 @@ class Registry:
                 view=view,
                 fingerprint=fingerprint,
                 as_of=as_of,
-                registration=versions.last_registration(connection, self._namespace),
                 started_at=started_at,
                 snapshot=snapshot,
             )
@@ -171,6 +170,10 @@ class Writer:
 
     def watermarks(self) -> dict[str, Watermark]:
         return refreshes.read_watermarks(self.connection, self.namespace)
+
+    def last_completion(self) -> Instant:
+        """Return when the latest refresh was complete, 0 where none was."""
+        return refreshes.read_last_completion(self.connection, self.namespace)
 
     def add_registration(self, registration: Registration) -> None:
         versions.write_registration(self.connection, self.namespace, registration)

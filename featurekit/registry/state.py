@@ -60,6 +60,7 @@ class ViewVersion:
     number: int
     fingerprint: Fingerprint
     definition: Definition
+    grid: Grid
     registration: int
     registered_at: Instant
 
@@ -124,8 +125,8 @@ class RefreshRecord:
     """One run that computes a view as of one grid instant, from its start on.
 
     `restatement` is 0 for the first run of this fingerprint and as-of and one more for each further one, so no two
-    runs share a key space. `registration` is the last one when the run began. `snapshot` (the source as it was read)
-    and `counters` are JSON objects; `failure` says why a failed run failed.
+    runs share a key space. `snapshot` (the source as it was read) and `counters` are JSON objects; `failure` says why a
+    failed run failed.
     """
 
     id: int
@@ -133,7 +134,6 @@ class RefreshRecord:
     fingerprint: str
     as_of: Instant
     restatement: int
-    registration: int
     started_at: Instant
     status: RefreshStatus
     completed_at: Instant | None = None
@@ -146,12 +146,17 @@ class RefreshRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """How far the complete refreshes of one view fingerprint reach.
-
-    `as_of` is the latest one, `registration` the latest registration that any of them began after.
-    """
+    """How far the complete refreshes of one view fingerprint reach: the newest as-ofs, the latest first."""
 
     view: str
     fingerprint: str
-    as_of: Instant
-    registration: int
+    as_ofs: tuple[Instant, ...]
+
+    @property
+    def as_of(self) -> Instant:
+        """The latest one; lookups may not see it yet, if the view's availability delay has not passed."""
+        return self.as_ofs[0]
+
+    def visible(self, grid: Grid, now: Instant) -> Instant | None:
+        """Return the as-of that lookups see at `now`, None where they see none."""
+        return next((as_of for as_of in self.as_ofs if as_of + grid.availability_delay <= now), None)

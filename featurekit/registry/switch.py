@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from featurekit.clock import Instant
+from featurekit.grid import Grid
 from featurekit.registry.state import Deployed, Registration, ServiceVersion, Watermark
 
 Watermarks = Mapping[str, Watermark]
@@ -21,34 +23,45 @@ class Move:
 
 
 def waits_of(
-    views: Mapping[str, str], serving: ServiceVersion | None, registered: Mapping[str, int], watermarks: Watermarks
+    views: Mapping[str, str],
+    serving: ServiceVersion | None,
+    grids: Mapping[str, Grid],
+    watermarks: Watermarks,
+    now: Instant,
 ) -> tuple[str, ...]:
     """Return the views that must be materialized before readers of a service can move; in order of their names.
 
-    `views` are the fingerprints of the version they would move to, `registered` is the registration that made each
-    view's version. What already serves is there. Of what does not, a refresh must have begun after the view was
-    registered: a definition that comes back after a pause may have old refreshes, and those are stale or dropped.
+    `views` are the fingerprints of the version they would move to, `grids` are those of its views. What serves already
+    is there. Of what does not, lookups must see a refresh, and one that is not older than what they see of the view
+    now, unless its own grid says so: nobody is moved to values that are not there, or back in time.
     """
-    served = set(serving.views.values()) if serving is not None else set()
+    before = serving.views if serving is not None else {}
     return tuple(
         name
         for name, fingerprint in sorted(views.items())
-        if fingerprint not in served and not _is_refreshed(watermarks.get(fingerprint), registered[name])
+        if fingerprint != before.get(name)
+        and not _is_ready(grids[name], watermarks.get(fingerprint), watermarks.get(before.get(name, "")), now)
     )
 
 
-def moves(deployed: Deployed, watermarks: Watermarks) -> tuple[Move, ...]:
-    """Return what can move now.
+def _is_ready(grid: Grid, new: Watermark | None, old: Watermark | None, now: Instant) -> bool:
+    visible = new.visible(grid, now) if new is not None else None
+    if visible is None or old is None:
+        return visible is not None
+    return visible >= min(grid.served_at(now), grid.floor(old.as_of))
+
+
+def moves(deployed: Deployed, watermarks: Watermarks, now: Instant) -> tuple[Move, ...]:
+    """Return what can move at `now`.
 
     A service that serves nobody yet moves at once, its lookups say UNAVAILABLE until its views are materialized;
-    the others of a registration move together, when the last view that any of them waits for is complete.
+    the others of a registration move together, when the last view that any of them waits for is there.
     """
-    return tuple(
-        move for registration in deployed.pending if (move := _move(registration, deployed, watermarks)) is not None
-    )
+    found = (_move(registration, deployed, watermarks, now) for registration in deployed.pending)
+    return tuple(move for move in found if move is not None)
 
 
-def _move(registration: Registration, deployed: Deployed, watermarks: Watermarks) -> Move | None:
+def _move(registration: Registration, deployed: Deployed, watermarks: Watermarks, now: Instant) -> Move | None:
     left = [
         version
         for name in registration.services
@@ -56,8 +69,8 @@ def _move(registration: Registration, deployed: Deployed, watermarks: Watermarks
     ]
     new = [version for version in left if version.name not in deployed.serving]
     others = [version for version in left if version.name in deployed.serving]
-    registered = {name: view.registration for name, view in deployed.views.items()}
-    waiting = any(waits_of(v.views, deployed.serving[v.name], registered, watermarks) for v in others)
+    grids = {name: view.grid for name, view in deployed.views.items()}
+    waiting = any(waits_of(v.views, deployed.serving[v.name], grids, watermarks, now) for v in others)
     if waiting and not new:
         return None
     # Where nothing is left to move, that is a move too: it ends the registration.
@@ -67,10 +80,6 @@ def _move(registration: Registration, deployed: Deployed, watermarks: Watermarks
 def _is_served(version: ServiceVersion, deployed: Deployed) -> bool:
     serving = deployed.serving.get(version.name)
     return serving is not None and serving.number == version.number
-
-
-def _is_refreshed(watermark: Watermark | None, registration: int) -> bool:
-    return watermark is not None and watermark.registration >= registration
 
 
 def taken_over(services: Iterable[str], pending: Iterable[Registration]) -> tuple[Registration, ...]:

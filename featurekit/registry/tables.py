@@ -56,7 +56,7 @@ def _versions(name: str, *more: Column[Any]) -> Table:
     )
 
 
-VIEW_VERSIONS: Final = _versions("view_versions")
+VIEW_VERSIONS: Final = _versions("view_versions", Column("grid", Text, nullable=False))
 SERVICE_VERSIONS: Final = _versions(
     "service_versions",
     Column("views", Text, nullable=False),
@@ -81,7 +81,6 @@ REFRESHES: Final = Table(
     Column("fingerprint", String(64), nullable=False),
     _instant("as_of"),
     Column("restatement", Integer, nullable=False),
-    Column("registration", Integer, nullable=False),
     _instant("started_at"),
     Column("status", String(20), nullable=False),
     _instant("completed_at", nullable=True),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
 
 from featurekit.clock import Instant
 from featurekit.compiled import Fingerprint
+from featurekit.grid import Grid
 from featurekit.registry.state import (
     Definition,
     Deployed,
@@ -27,6 +29,7 @@ def read_deployed(connection: Connection, namespace: str) -> Deployed:
     views = [_view(row) for row in _deployed_rows(connection, VIEW_VERSIONS, namespace)]
     services = [_service(row) for row in _deployed_rows(connection, SERVICE_VERSIONS, namespace)]
     pending = read_registrations(connection, namespace, RegistrationStatus.PENDING)
+    last = select(func.max(REGISTRATIONS.c.id)).where(REGISTRATIONS.c.namespace == namespace)
     return Deployed(
         views={view.name: view for view in views},
         services={service.name: service for service in services},
@@ -34,14 +37,8 @@ def read_deployed(connection: Connection, namespace: str) -> Deployed:
         pending=pending,
         view_numbers=_numbers(connection, VIEW_VERSIONS, namespace),
         service_numbers=_numbers(connection, SERVICE_VERSIONS, namespace),
-        registration=last_registration(connection, namespace),
+        registration=connection.execute(last).scalar() or 0,
     )
-
-
-def last_registration(connection: Connection, namespace: str) -> int:
-    """Return the number of the last registration, 0 where there is none."""
-    query = select(func.max(REGISTRATIONS.c.id)).where(REGISTRATIONS.c.namespace == namespace)
-    return connection.execute(query).scalar() or 0
 
 
 def read_registrations(
@@ -187,7 +184,9 @@ def _metadata(version: DesiredView | DesiredService) -> dict[str, Any]:
         "metadata_fingerprint": version.fingerprint.metadata,
         "definition": _json({"data": definition.data, "written": definition.written}),
     }
-    if isinstance(version, DesiredService):
+    if isinstance(version, DesiredView):
+        values |= {"grid": _grid_text(version.grid)}
+    else:
         values |= {"views": _json(version.views), "is_own": version.is_own, "lookup_plan": version.lookup_plan}
     return values
 
@@ -198,6 +197,7 @@ def _view(row: Row[Any]) -> ViewVersion:
         number=row.number,
         fingerprint=_fingerprint(row),
         definition=_definition(row),
+        grid=_grid(row.grid),
         registration=row.registration,
         registered_at=row.registered_at,
     )
@@ -224,6 +224,16 @@ def _fingerprint(row: Row[Any]) -> Fingerprint:
 def _definition(row: Row[Any]) -> Definition:
     content = json.loads(row.definition)
     return Definition(data=content["data"], written=content["written"])
+
+
+def _grid_text(grid: Grid) -> str:
+    anchor = grid.anchor and grid.anchor.isoformat()
+    return _json([grid.every, grid.availability_delay, grid.timezone, anchor])
+
+
+def _grid(text: str) -> Grid:
+    every, availability_delay, timezone, anchor = json.loads(text)
+    return Grid(every, availability_delay, timezone, anchor and date.fromisoformat(anchor))
 
 
 def _json(value: object) -> str:

@@ -22,8 +22,10 @@ NOW: Instant = parse_instant("2013-11-15T03:00Z")
 TODAY: Instant = parse_instant("2013-11-15")
 
 
-def view(name: str, data: str = "a", *, owner: str = "ops", **features: str) -> DesiredView:
-    """A daily view whose data fingerprint is NAME-DATA; `features` are the texts of its features' parts."""
+def view(
+    name: str, data: str = "a", *, owner: str = "ops", delay: int = 0, every: int = DAY, **features: str
+) -> DesiredView:
+    """A view, daily by default; its data fingerprint is NAME-DATA; `features` are the texts of its features' parts."""
     return DesiredView(
         name=name,
         fingerprint=Fingerprint(data=f"{name}-{data}", metadata=f"{name}-{owner}"),
@@ -31,7 +33,7 @@ def view(name: str, data: str = "a", *, owner: str = "ops", **features: str) -> 
             data={"where": "null", **{f"features/{feature}": text for feature, text in features.items()}},
             written={"owner": f'"{owner}"'},
         ),
-        grid=Grid(DAY),
+        grid=Grid(every, delay),
     )
 
 
@@ -58,6 +60,7 @@ def registered_view(of: DesiredView, number: int = 1, *, registration: int = 1) 
         number=number,
         fingerprint=of.fingerprint,
         definition=of.definition,
+        grid=of.grid,
         registration=registration,
         registered_at=NOW,
     )
@@ -101,9 +104,9 @@ def pending(id_: int, *services: str) -> Registration:
     return Registration(id=id_, at=NOW, changes=(), services=services, status=RegistrationStatus.PENDING)
 
 
-def watermark(of: DesiredView, *, registration: int) -> Watermark:
-    return Watermark(view=of.name, fingerprint=of.fingerprint.data, as_of=TODAY, registration=registration)
-
-
-def watermarks(*found: Watermark) -> dict[str, Watermark]:
-    return {each.fingerprint: each for each in found}
+def watermarks(*found: tuple[DesiredView, Instant]) -> dict[str, Watermark]:
+    """The latest complete as-of of each view."""
+    return {
+        of.fingerprint.data: Watermark(view=of.name, fingerprint=of.fingerprint.data, as_ofs=(as_of,))
+        for of, as_of in found
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from featurekit.clock import DAY
 from featurekit.registry.diff import (
     ServiceCreated,
     ServiceDataChanged,
@@ -35,7 +36,6 @@ from tests.registry.states import (
     registered_view,
     service,
     view,
-    watermark,
     watermarks,
 )
 
@@ -70,7 +70,7 @@ def test_nothing_new_is_an_empty_plan() -> None:
 
 def test_a_changed_view_keeps_its_services_on_the_old_version_until_it_is_materialized() -> None:
     state = deployed([registered_view(SPEND), registered_view(LOAD)], [registered_service(SCORE)])
-    done = watermarks(watermark(SPEND, registration=1), watermark(LOAD, registration=1))
+    done = watermarks((SPEND, TODAY), (LOAD, TODAY))
 
     plan = plan_registration(desired([SPEND_B, LOAD], [SCORE_B]), state, done, NOW)
 
@@ -112,28 +112,29 @@ def test_a_service_that_begins_to_read_a_materialized_view_moves_at_once() -> No
     alone, both = service("score", SPEND, plan=b"1"), service("score", SPEND, LOAD, plan=b"2")
     state = deployed([registered_view(SPEND), registered_view(LOAD)], [registered_service(alone)])
 
-    plan = plan_registration(desired([SPEND, LOAD], [both]), state, watermarks(watermark(LOAD, registration=1)), NOW)
+    plan = plan_registration(desired([SPEND, LOAD], [both]), state, watermarks((LOAD, TODAY)), NOW)
 
     assert [stage.waits for stage in plan.stages if isinstance(stage, SwitchPointer)] == [()]
 
 
-def test_a_definition_that_comes_back_is_materialized_anew_because_its_old_refreshes_are_stale() -> None:
-    state = deployed([registered_view(SPEND_B, 2, registration=5)], [registered_service(service("score", SPEND_B))])
-    state = Deployed(
-        views=state.views,
-        services=state.services,
-        serving=state.serving,
-        view_numbers={"spend": 2},
-        service_numbers={"score": 2},
-        registration=5,
-    )
+SERVING_B = deployed([registered_view(SPEND_B, 2)], [registered_service(service("score", SPEND_B), 2)])
 
-    plan = plan_registration(
-        desired([SPEND], [service("score", SPEND)]), state, watermarks(watermark(SPEND, registration=4)), NOW
-    )
+
+def test_a_definition_that_comes_back_after_a_pause_is_materialized_anew() -> None:
+    done = watermarks((SPEND, TODAY - DAY), (SPEND_B, TODAY))
+
+    plan = plan_registration(desired([SPEND], [service("score", SPEND)]), SERVING_B, done, NOW)
 
     assert [stage.waits for stage in plan.stages if isinstance(stage, SwitchPointer)] == [("spend",)]
     assert plan.stages[-1] == NeedsRefresh(view="spend", number=3, as_of=TODAY)
+
+
+def test_a_definition_that_comes_back_while_its_values_are_fresh_is_served_at_once() -> None:
+    done = watermarks((SPEND, TODAY), (SPEND_B, TODAY))
+
+    plan = plan_registration(desired([SPEND], [service("score", SPEND)]), SERVING_B, done, NOW)
+
+    assert plan.stages[-1] == SwitchPointer(service="score", number=3, replaces=2, waits=(), is_own=False)
 
 
 def test_a_definition_that_comes_back_before_its_successor_was_served_needs_nothing() -> None:
@@ -146,7 +147,7 @@ def test_a_definition_that_comes_back_before_its_successor_was_served_needs_noth
         registration=2,
     )
 
-    plan = plan_registration(desired([SPEND], [alone]), state, {}, NOW)
+    plan = plan_registration(desired([SPEND], [alone]), state, watermarks((SPEND, TODAY)), NOW)
 
     assert plan.stages[2:] == (
         PublishPlan(service=alone, number=3),
@@ -223,7 +224,7 @@ def test_explain_says_what_the_stages_do() -> None:
         "+ service score v2 (data changed: spend)",
         "  publish the lookup plan of score v2",
         "  switch score from v1 to v2 when materialized: spend",
-        "  spend v2 has no values yet: materialize as of 2013-11-15T00:00Z",
+        "  spend v2 has no fresh values: materialize as of 2013-11-15T00:00Z",
     )
     assert summarize(plan) == ("+ spend v2 (data changed: amount)", "+ service score v2 (data changed: spend)")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from featurekit.clock import DAY
 from featurekit.errors import ModelError, NotRegisteredError, RegistryError
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.models import drafted, file_sha256
@@ -22,7 +23,7 @@ from featurekit.registry.state import (
     Registration,
     RegistrationStatus,
 )
-from tests.registry.states import NOW, TODAY, registered_service, registered_view, service, view
+from tests.registry.states import NOW, TODAY, registered_service, registered_view, service, view, watermarks
 
 SPEND, SPEND_B = view("spend", amount="1"), view("spend", "b", amount="2")
 SCORE, SCORE_B = service("score", SPEND), service("score", SPEND_B)
@@ -173,7 +174,7 @@ def test_a_refresh_is_recorded_from_its_start_to_its_end(registry: Registry) -> 
         view="spend", fingerprint="spend-a", as_of=TODAY, started_at=NOW, snapshot='{"a":1}'
     )
 
-    assert (started.status, started.restatement, started.registration) == (RefreshStatus.RUNNING, 0, 1)
+    assert (started.status, started.restatement) == (RefreshStatus.RUNNING, 0)
     assert registry.watermarks() == {}
 
     ended = registry.complete_refresh(started, completed_at=NOW + 5, rows=3, bytes_=120, counters='{"null_keys":1}')
@@ -182,8 +183,7 @@ def test_a_refresh_is_recorded_from_its_start_to_its_end(registry: Registry) -> 
         started, status=RefreshStatus.COMPLETE, completed_at=NOW + 5, rows=3, bytes=120, counters='{"null_keys":1}'
     )
     assert registry.refreshes("spend") == (ended,)
-    mark = registry.watermarks()["spend-a"]
-    assert (mark.view, mark.as_of, mark.registration) == ("spend", TODAY, 1)
+    assert registry.watermarks() == watermarks((SPEND, TODAY))
 
 
 def test_each_run_of_one_as_of_has_a_restatement_of_its_own(registry: Registry) -> None:
@@ -211,6 +211,15 @@ def test_a_failed_refresh_moves_no_watermark(registry: Registry) -> None:
         NOW + 1,
     )
     assert registry.watermarks() == {}
+
+
+def test_a_watermark_holds_the_newest_as_ofs_however_often_each_was_computed(registry: Registry) -> None:
+    days = [TODAY + number * DAY for number in range(70)]
+    for as_of in (*days[:3], *days):
+        refresh = registry.start_refresh(view="spend", fingerprint="spend-a", as_of=as_of, started_at=NOW)
+        registry.complete_refresh(refresh, completed_at=NOW, rows=0, bytes_=0)
+
+    assert registry.watermarks()["spend-a"].as_ofs == tuple(days[:-65:-1])
 
 
 def test_a_refresh_ends_once(registry: Registry) -> None:
