@@ -1,0 +1,200 @@
+"""From what the store returned to columns of outputs: rows decoded, defaults applied, on-demand features computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from featurekit.clock import Instant
+from featurekit.online.columns import Array, Codes, Rows, ViewColumns, as_index, is_held_as_object, storage_dtype
+from featurekit.online.planned import OnDemand, PlannedService, PlannedView
+from featurekit.online.present import is_number
+from featurekit.online.reason import Reason
+from featurekit.plan import PlanExpression
+from featurekit.status import Status
+from featurekit.types import DataType
+
+Index = npt.NDArray[np.intp] | slice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewRows:
+    """What the store returned for one view: rows as of one refresh, or the reason why there are none."""
+
+    rows: Rows
+    as_of: Instant | None
+    reason: Reason = Reason.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Outputs of one type: `outputs` are their positions, `values` an array (outputs × rows) or as many lists."""
+
+    kind: DataType
+    outputs: Index
+    values: Array | list[list[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """All outputs; `statuses` and `reasons` (outputs × rows) are None where all are PRESENT."""
+
+    parts: tuple[Part, ...]
+    statuses: Codes | None
+    reasons: Codes | None
+    found: dict[str, npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class _ViewPlan:
+    """Where a view's columns go: `outputs` of its first fields (the rest are only inputs), and those of each group."""
+
+    outputs: Index
+    shown: int
+    groups: tuple[tuple[Index, int], ...]
+
+
+class AnswerPlan:
+    """How a service's answers are put together, worked out once."""
+
+    def __init__(self, service: PlannedService) -> None:
+        self.outputs = service.plan.outputs
+        self.names = tuple(output.name for output in service.plan.outputs)
+        self.aliases = tuple(view.alias for view in service.views)
+        self.positions = np.arange(len(self.names))
+        self.not_numbers = frozenset(i for i, output in enumerate(self.outputs) if not is_number(output.type))
+        self.arrow_schema: Any = None  # made when first asked for: Arrow is not loaded here
+        self._views = service.views
+        self._on_demand = service.on_demand
+        at = {output.name: i for i, output in enumerate(service.plan.outputs)}
+        self._view_plans = tuple(_view_plan(view, at) for view in service.views)
+        self._on_demand_at = tuple(at.get(item.name) for item in service.plan.on_demand)
+        self._count = len(service.plan.outputs)
+
+    def answer(self, views: Sequence[ViewRows], request: Mapping[str, Sequence[Any]], count: int) -> Answer:
+        """Return the outputs for `count` rows of a request."""
+        columns = [
+            view.reader.unavailable(count, got.reason) if got.as_of is None else view.reader.read(got.rows, got.as_of)
+            for view, got in zip(self._views, views, strict=True)
+        ]
+        parts: list[Part] = []
+        statuses: list[tuple[Index, Codes, Codes]] = []
+        for view, plan, read in zip(self._views, self._view_plans, columns, strict=True):
+            for group, (outputs, shown), values in zip(view.reader.groups, plan.groups, read.values, strict=True):
+                if shown:
+                    parts.append(Part(group.kind, outputs, values[:shown]))
+            if read.statuses is not None and read.reasons is not None and plan.shown:
+                statuses.append((plan.outputs, read.statuses[: plan.shown], read.reasons[: plan.shown]))
+        if self._on_demand is not None:
+            computed = _evaluate(self._on_demand, _inputs(self._on_demand, self._views, columns, request), count)
+            for i, item, (values, codes, reasons) in zip(
+                self._on_demand_at, self._on_demand.features, computed, strict=True
+            ):
+                if i is not None:
+                    parts.append(Part(item.type, slice(i, i + 1), _as_part(values, item.type)))
+                    statuses.append((slice(i, i + 1), codes, reasons))
+        merged = self._merged(statuses, count)
+        found = {view.alias: read.found for view, read in zip(self._views, columns, strict=True)}
+        return Answer(parts=tuple(parts), statuses=merged[0], reasons=merged[1], found=found)
+
+    def _merged(
+        self, parts: Sequence[tuple[Index, Codes, Codes]], count: int
+    ) -> tuple[Codes, Codes] | tuple[None, None]:
+        if not parts:
+            return None, None
+        statuses = np.zeros((self._count, count), np.uint8)
+        reasons = np.zeros((self._count, count), np.uint8)
+        for outputs, some_statuses, some_reasons in parts:
+            statuses[outputs] = some_statuses
+            reasons[outputs] = some_reasons
+        return statuses, reasons
+
+
+def _view_plan(view: PlannedView, at: Mapping[str, int]) -> _ViewPlan:
+    # Outputs come first among the wanted fields, also within each group: so what is shown is a beginning.
+    by_place = [at.get(path) for path in view.places]
+    outputs = [i for i in by_place if i is not None]
+    groups = []
+    for group in view.reader.groups:
+        shown = [i for i in np.array(by_place, object)[group.places].tolist() if i is not None]
+        groups.append((as_index(shown), len(shown)))
+    return _ViewPlan(as_index(outputs), len(outputs), tuple(groups))
+
+
+def _inputs(
+    on_demand: OnDemand,
+    views: Sequence[PlannedView],
+    columns: Sequence[ViewColumns],
+    request: Mapping[str, Sequence[Any]],
+) -> list[tuple[Sequence[Any], Codes | None]]:
+    """Return each input's held values, None where there is no value, and its statuses (None: all PRESENT)."""
+    by_path = {
+        path: (view, read, place)
+        for view, read in zip(views, columns, strict=True)
+        for path, place in view.places.items()
+    }
+    inputs: list[tuple[Sequence[Any], Codes | None]] = []
+    for column in on_demand.inputs:
+        if column.qualifier is None:
+            inputs.append((request[column.name], None))
+        else:
+            view, read, place = by_path[column.path]
+            inputs.append((_held(view, read, place), None if read.statuses is None else read.statuses[place]))
+    return inputs
+
+
+def _held(view: PlannedView, read: ViewColumns, place: int) -> list[Any]:
+    group, at = view.reader.group_of(place)
+    values = read.values[group][at]
+    if isinstance(values, list):
+        return values
+    held: list[Any] = values.tolist()
+    if read.statuses is None:
+        return held
+    return [
+        value if status in (Status.PRESENT, Status.DEFAULTED) else None
+        for value, status in zip(held, read.statuses[place].tolist(), strict=True)
+    ]
+
+
+def _evaluate(
+    on_demand: OnDemand, inputs: Sequence[tuple[Sequence[Any], Codes | None]], count: int
+) -> list[tuple[list[Any], Codes, Codes]]:
+    """Return each on-demand feature's values, statuses and reasons."""
+    evaluate = on_demand.evaluate
+    rows = zip(*(values for values, _ in inputs), strict=True) if inputs else [()] * count
+    results = [evaluate(row) for row in rows]
+    columns = [list(column) for column in zip(*results, strict=True)] or [[] for _ in on_demand.features]
+    away = [None if codes is None else codes == Status.UNAVAILABLE for _, codes in inputs]
+    return [
+        _statuses(item, column, [mask for i in needed if (mask := away[i]) is not None])
+        for item, column, needed in zip(on_demand.features, columns, on_demand.feature_inputs, strict=True)
+    ]
+
+
+def _statuses(
+    item: PlanExpression, values: list[Any], away: Sequence[npt.NDArray[np.bool_]]
+) -> tuple[list[Any], Codes, Codes]:
+    statuses = np.array([Status.NULL if value is None else Status.PRESENT for value in values], np.uint8)
+    reasons = np.zeros(len(values), np.uint8)
+    if item.default is not None:
+        reasons = statuses.copy()
+        statuses[statuses == Status.NULL] = Status.DEFAULTED
+        values = [item.default if value is None else value for value in values]
+    for mask in away:
+        statuses[mask] = Status.UNAVAILABLE
+        reasons[mask] = Reason.INPUT_UNAVAILABLE
+    if away:
+        gone = (statuses == Status.UNAVAILABLE).tolist()
+        values = [None if is_gone else value for value, is_gone in zip(values, gone, strict=True)]
+    return values, statuses, reasons
+
+
+def _as_part(values: list[Any], kind: DataType) -> Array | list[list[Any]]:
+    if is_held_as_object(kind):
+        return [values]
+    return np.array([[0 if value is None else value for value in values]], storage_dtype(kind))

@@ -1,0 +1,93 @@
+"""The lookup client: features of a service for one entity or many, from Redis and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from featurekit.clock import Clock, Instant, from_datetime, system_clock
+from featurekit.errors import NotRegisteredError
+from featurekit.online.keys import Namespace
+from featurekit.online.lookup import Lookups
+from featurekit.online.publish import published_services
+from featurekit.online.redis import DEFAULT_TIMEOUT_MS, RedisStore
+from featurekit.online.request import did_you_mean
+from featurekit.online.result import Features
+from featurekit.online.store import ReadableStore, Value
+from featurekit.plan import LookupPlan
+
+Result = TypeVar("Result")
+
+
+class FeatureClient:
+    """Looks features up; safe to share by threads, cheap to keep, and fork-safe.
+
+        with FeatureClient("redis://localhost:6379", project="flights", environment="prod") as client:
+            client.lookup("flight_delay", {"carrier": "UA"}, {"distance": 1400.0}).to_dict()
+
+    `timeout_ms` is for each answer of the store; `clock` is asked once per request. `store` replaces the URL's.
+    """
+
+    def __init__(
+        self,
+        url: str = "",
+        *,
+        project: str,
+        environment: str,
+        clock: Clock = system_clock,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        store: ReadableStore | None = None,
+    ) -> None:
+        self._store = RedisStore(url, timeout_ms=timeout_ms) if store is None else store
+        self._namespace = Namespace(project, environment)
+        self._lookups = Lookups(self._namespace)
+        self._clock = clock
+
+    def lookup(
+        self, service: str, entities: Any, request: Any = None, *, at: datetime | Instant | None = None
+    ) -> Features:
+        """Return the service's features for one entity or many, in one round trip.
+
+        `entities` is a mapping of values, a sequence of mappings, a mapping of columns, or a table (Arrow, pandas);
+        so is `request`, whose values may also stand among the entities'. `at` asks what would be served then; an
+        instant is microseconds. KeyTypeError for values of a wrong type, NotRegisteredError for an unknown service,
+        OnlineStoreError where the store does not answer.
+        """
+        instant = self._clock() if at is None else (from_datetime(at) if isinstance(at, datetime) else at)
+        return self._run(service, self._lookups.steps(service, entities, request, instant))
+
+    def plan(self, service: str) -> LookupPlan:
+        """Return what the service reads and gives, as it is published now."""
+        planned, _ = self._run(service, self._lookups.load(service))
+        return planned.plan
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, service: str, steps: Generator[list[bytes], list[Value], Result]) -> Result:
+        try:
+            keys = next(steps)
+            while True:
+                keys = steps.send(self._read(keys))
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        except NotRegisteredError as error:
+            error.try_ = (
+                did_you_mean(service, published_services(self._store, self._namespace)) or "featurekit register"
+            )
+            raise
+
+    def _read(self, keys: list[bytes]) -> list[Value]:
+        # The one place where a policy for a store that does not answer will go.
+        return self._store.read(keys)

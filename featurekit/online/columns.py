@@ -1,0 +1,268 @@
+"""Many packed rows at once: the wanted fields of one view's rows as columns, by NumPy views over the joined bytes.
+
+What is read, and how, is decided once per view and service. Nothing loops over the values of a field of fixed width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from featurekit.clock import Instant
+from featurekit.errors import CodecError, ForeignRowError, NewerWireVersionError, TruncatedRowError
+from featurekit.online.codec import RowCodec, decode_text, from_stored
+from featurekit.online.layout import STATUSES_PER_BYTE, Storage, storage_of
+from featurekit.online.reason import Reason
+from featurekit.plan import PlanField
+from featurekit.status import Status
+from featurekit.types import Binary, Boolean, DataType, Decimal, Null, String
+
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint8]
+Rows = Sequence[bytes | None]
+
+_OBJECTS: Final = (Decimal, String, Binary, Null)  # held as Python objects; all else is an array
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Wanted fields of one type: where they lie in their storage's block and among the wanted fields."""
+
+    kind: DataType
+    storage: Storage | None
+    block: npt.NDArray[np.intp] | slice
+    places: npt.NDArray[np.intp] | slice
+    count: int
+    defaults: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewColumns:
+    """The wanted fields of a view's rows, after defaults; `values` by group, an array (fields × rows) or lists.
+
+    `statuses` and `reasons` (fields × rows) are None where all are PRESENT. Where a status is neither PRESENT nor
+    DEFAULTED an array's value means nothing, and a list's is None.
+    """
+
+    found: npt.NDArray[np.bool_]
+    statuses: Codes | None
+    reasons: Codes | None
+    values: tuple[Array | list[list[Any]], ...]
+
+
+class RowReader:
+    """Reads the wanted fields out of rows of one view version; `wanted` are positions in `fields`."""
+
+    def __init__(self, codec: RowCodec, fields: Sequence[PlanField], wanted: Sequence[int]) -> None:
+        self._codec = codec
+        self._fields = fields
+        self._wanted = tuple(wanted)
+        self._dtype = codec.layout.dtype
+        self._identity = int.from_bytes(codec.identity, "little")
+        self._empty = _empty_row(codec, fields)
+        at = np.array(wanted, np.intp)
+        self._status_byte = at // STATUSES_PER_BYTE
+        self._status_shift = (at % STATUSES_PER_BYTE * 2).astype(np.uint8)
+        self._has_default = np.array([fields[i].default is not None for i in wanted], np.bool_)[:, None]
+        self._can_default = bool(self._has_default.any())
+        self.groups = self._plan_groups()
+        kinds = [fields[i].type for i in wanted]
+        order = [group.kind for group in self.groups]
+        self._group_of = [(order.index(kind), kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
+
+    def group_of(self, place: int) -> tuple[int, int]:
+        """Return which group the wanted field at `place` is in, and where in it."""
+        return self._group_of[place]
+
+    def _plan_groups(self) -> tuple[Group, ...]:
+        by_type: dict[DataType, list[int]] = {}
+        for place, i in enumerate(self._wanted):
+            by_type.setdefault(self._fields[i].type, []).append(place)
+        groups = []
+        for kind, places in by_type.items():
+            storage = storage_of(kind)
+            block = () if storage is None else self._codec.layout.blocks[storage]
+            fields = [self._wanted[place] for place in places]
+            groups.append(
+                Group(
+                    kind=kind,
+                    storage=storage,
+                    block=as_index([block.index(i) for i in fields] if block else []),
+                    places=as_index(places),
+                    count=len(places),
+                    defaults=tuple(self._fields[i].default for i in fields),
+                )
+            )
+        return tuple(groups)
+
+    def read(self, rows: Rows, as_of: Instant) -> ViewColumns:
+        """Return the rows' columns; None is an entity without a row. A row that can't be read is UNAVAILABLE."""
+        try:
+            return self._read(rows, as_of, None)
+        except CodecError:
+            reasons = np.array([self._reason(row, as_of) for row in rows], np.uint8)
+            kept = [None if reason else row for row, reason in zip(rows, reasons.tolist(), strict=True)]
+            return self._read(kept, as_of, reasons)
+
+    def unavailable(self, count: int, reason: Reason) -> ViewColumns:
+        """Return columns without a value, for the same reason throughout."""
+        return self._read([None] * count, 0, np.full(count, reason, np.uint8))
+
+    def _read(self, rows: Rows, as_of: Instant, unavailable: Codes | None) -> ViewColumns:
+        found = np.ones(len(rows), np.bool_)
+        if None in rows:
+            found = np.array([row is not None for row in rows], np.bool_)
+        # An entity without a row has a row like any other from here on.
+        empty = self._empty[:8] + as_of.to_bytes(8, "little", signed=True) + self._empty[16:]
+        lines = [empty if row is None else row for row in rows]
+        table = self._table(lines, as_of)
+        statuses, reasons = self._statuses(table["status"], unavailable)
+        values = tuple(self._values(group, table, lines, statuses) for group in self.groups)
+        return ViewColumns(found=found, statuses=statuses, reasons=reasons, values=values)
+
+    def _table(self, rows: Sequence[bytes], as_of: Instant) -> Array:
+        """Return the fixed parts of the rows as one array; a CodecError where any row is not whole or not ours."""
+        size = self._codec.size
+        if self._codec.has_variable:
+            joined = b"".join([row[:size] for row in rows])
+            whole = len(joined) == size * len(rows)
+        else:
+            joined = b"".join(rows)
+            whole = not rows or set(map(len, rows)) == {size}
+        if not whole:
+            raise TruncatedRowError("a row is not as long as it should be")
+        table: Array = np.frombuffer(joined, self._dtype)
+        if np.count_nonzero(table["identity"] != self._identity) or np.count_nonzero(table["as_of"] != as_of):
+            raise ForeignRowError("a row is not of this view version and as-of")
+        if self._codec.has_variable:
+            ends = table[Storage.END.name].astype(np.int64)
+            lengths = np.fromiter(map(len, rows), np.int64, len(rows)) - size
+            if (ends[:, -1] != lengths).any() or (np.diff(ends, axis=1) < 0).any():
+                raise TruncatedRowError("a row's variable section is not as long as it should be")
+        return table
+
+    def _statuses(self, bits: Codes, unavailable: Codes | None) -> tuple[Codes | None, Codes | None]:
+        if unavailable is None and not np.count_nonzero(bits):
+            return None, None
+        statuses: Codes = np.ascontiguousarray((bits[:, self._status_byte] >> self._status_shift & 3).T)
+        reasons = np.zeros_like(statuses)
+        if unavailable is not None:
+            bad = unavailable != Reason.NONE
+            statuses[:, bad] = Status.UNAVAILABLE
+            reasons[:, bad] = unavailable[bad]
+        if self._can_default:
+            lacking = (statuses != Status.PRESENT) & (statuses != Status.UNAVAILABLE) & self._has_default
+            reasons[lacking] = statuses[lacking]  # numbered alike
+            statuses[lacking] = Status.DEFAULTED
+        return statuses, reasons
+
+    def _values(
+        self, group: Group, table: Array, rows: Sequence[bytes], statuses: Codes | None
+    ) -> Array | list[list[Any]]:
+        mine = None if statuses is None else statuses[group.places]
+        if is_held_as_object(group.kind):
+            return self._objects(group, table, rows, mine)
+        if group.storage is None:
+            raise AssertionError(f"{group.kind} has no storage and no array")
+        values = np.ascontiguousarray(table[group.storage.name][:, group.block].T)
+        if isinstance(group.kind, Boolean):
+            values = values != 0
+        if mine is not None and self._can_default:
+            filled = mine == Status.DEFAULTED
+            if filled.any():
+                fills = [0 if value is None else value for value in group.defaults]
+                values = np.where(filled, np.array(fills, values.dtype)[:, None], values)
+        return values
+
+    def _objects(self, group: Group, table: Array, rows: Sequence[bytes], statuses: Codes | None) -> list[list[Any]]:
+        held = self._held_objects(group, table, rows)
+        if statuses is None:
+            return held
+        return [
+            [
+                value if status == Status.PRESENT else (default if status == Status.DEFAULTED else None)
+                for value, status in zip(values, codes, strict=True)
+            ]
+            for values, codes, default in zip(held, statuses.tolist(), group.defaults, strict=True)
+        ]
+
+    def _held_objects(self, group: Group, table: Array, rows: Sequence[bytes]) -> list[list[Any]]:
+        convert = from_stored(group.kind)
+        match group.storage:
+            case None:
+                return [[None] * len(rows) for _ in range(group.count)]
+            case Storage.END:
+                # Where each ends, the first one's beginning before them.
+                ends = np.zeros((len(rows), table.dtype[Storage.END.name].shape[0] + 1), np.int64)
+                ends[:, 1:] = table[Storage.END.name]
+                ends += self._codec.size
+                at = np.arange(ends.shape[1] - 1)[group.block].tolist()
+                return [
+                    [
+                        convert(row[start:end])
+                        for row, start, end in zip(rows, ends[:, i].tolist(), ends[:, i + 1].tolist(), strict=True)
+                    ]
+                    for i in at
+                ]
+            case _:
+                stored = table[group.storage.name][:, group.block].T
+                return [[convert(value) for value in column] for column in stored.tolist()]
+
+    def _reason(self, row: bytes | None, as_of: Instant) -> Reason:
+        """Return what is wrong with a row."""
+        if row is None:
+            return Reason.NONE
+        try:
+            if self._codec.check_row(row) != as_of:
+                return Reason.STALE_ROW
+            parts = self._codec.variable_parts(row, self._codec.layout.struct.unpack_from(row))
+        except ForeignRowError:
+            return Reason.FOREIGN_ROW
+        except NewerWireVersionError:
+            return Reason.NEWER_ROW
+        except CodecError:
+            return Reason.BROKEN_ROW
+        for i, part in zip(self._codec.layout.variable, parts, strict=True):
+            if i in self._wanted and isinstance(self._fields[i].type, String) and not _is_text(part):
+                return Reason.BROKEN_ROW
+        return Reason.NONE
+
+
+def as_index(positions: Sequence[int]) -> npt.NDArray[np.intp] | slice:
+    """Return positions as an index; a slice where they lie side by side, since that copies nothing."""
+    if positions and all(b == a + 1 for a, b in pairwise(positions)):
+        return slice(positions[0], positions[-1] + 1)
+    return np.array(positions, np.intp)
+
+
+def _is_text(part: bytes) -> bool:
+    try:
+        decode_text(part)
+    except CodecError:
+        return False
+    return True
+
+
+def _empty_row(codec: RowCodec, fields: Sequence[PlanField]) -> bytes:
+    """Return what an entity without a row would have as one (DESIGN T5)."""
+    statuses = [
+        Status.MISSING if field.is_latest else (Status.NULL if field.empty is None else Status.PRESENT)
+        for field in fields
+    ]
+    return codec.encode_row([field.empty for field in fields], as_of=0, last_event=0, statuses=statuses)
+
+
+def is_held_as_object(kind: DataType) -> bool:
+    """Return whether columns of a type are lists of Python objects, and not arrays."""
+    return isinstance(kind, _OBJECTS)
+
+
+def storage_dtype(kind: DataType) -> np.dtype[Any]:
+    """Return the dtype of a type's columns: instants and dates are whole numbers."""
+    storage = storage_of(kind)
+    return np.dtype(np.bool_) if isinstance(kind, Boolean) or storage is None else np.dtype(storage.value[0])

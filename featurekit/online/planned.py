@@ -1,0 +1,163 @@
+"""A lookup plan, compiled: everything about a service's requests that can be decided before the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from featurekit.clock import Instant
+from featurekit.expr.nodes import Column, columns
+from featurekit.online.codec import RowCodec
+from featurekit.online.columns import RowReader
+from featurekit.online.keys import KeySpace, KeyTexts, Namespace, entity_key_encoder
+from featurekit.online.request import Columns, request_columns
+from featurekit.online.store import decode_head
+from featurekit.online.values import Accept, acceptor
+from featurekit.plan import LookupPlan, PlanExpression, PlanView
+from featurekit.targets.python import compile_row
+from featurekit.types import DataType, Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """A refresh that can be served, and the texts its keys are made of."""
+
+    as_of: Instant
+    restatement: int
+    visible_from: Instant
+    marker: bytes
+    row_suffix: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHead:
+    """A view's head as it was last read; `picks` the newest first. Before the first read its content is unlike any."""
+
+    content: bytes | None = b""
+    picks: tuple[Pick, ...] = ()
+
+    def at(self, instant: Instant) -> Pick | None:
+        for pick in self.picks:
+            if pick.visible_from <= instant:
+                return pick
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """The on-demand features of a service as one function over rows of inputs.
+
+    `inputs` say where each input comes from; `feature_inputs` which of them each feature needs to be available.
+    """
+
+    features: tuple[PlanExpression, ...]
+    inputs: tuple[Column, ...]
+    feature_inputs: tuple[tuple[int, ...], ...]
+    evaluate: Callable[[Sequence[Any]], tuple[Any, ...]]
+
+
+class PlannedView:
+    """A view as a service reads it. The head is replaced as a whole when it is read anew; nothing else changes."""
+
+    def __init__(self, view: PlanView, namespace: Namespace, wanted: Sequence[str], encoder: int) -> None:
+        self.alias = view.alias
+        self.view = view
+        self.encoder = encoder
+        self.head_key = namespace.head(view.view, view.fingerprint)
+        self.head = ReadHead()
+        names = [field.name for field in view.fields]
+        self.wanted = tuple(wanted)
+        self.codec = RowCodec([Field(field.name, field.type) for field in view.fields], view.fingerprint)
+        self.reader = RowReader(self.codec, view.fields, [names.index(name) for name in wanted])
+        self.places = {f"{view.alias}.{name}": place for place, name in enumerate(wanted)}
+        self._namespace = namespace
+
+    def update_head(self, content: bytes | None) -> None:
+        """Take the head as it was just read."""
+        delay = self.view.grid.availability_delay
+        picks = []
+        for entry in reversed(decode_head(content).entries):
+            space = KeySpace(
+                namespace=self._namespace,
+                view=self.view.view,
+                fingerprint=self.view.fingerprint,
+                as_of=entry.as_of,
+                restatement=entry.restatement,
+            )
+            pick = Pick(
+                as_of=entry.as_of,
+                restatement=entry.restatement,
+                # Never before the grid says so: as-ofs lie on the grid, so this is as_of <= g(t) for every t.
+                visible_from=max(entry.visible_from, entry.as_of + delay),
+                marker=space.marker,
+                row_suffix=space.row_suffix,
+            )
+            picks.append(pick)
+        self.head = ReadHead(content, tuple(picks))
+
+
+class PlannedService:
+    """All that answering for one service takes, but for the store's answers."""
+
+    def __init__(self, plan: LookupPlan, namespace: Namespace) -> None:
+        self.plan = plan
+        self.pointer = plan.fingerprint.encode()
+        self.pointer_key = namespace.pointer(plan.service)
+        self.row_prefix = namespace.row_prefix()
+        self.names = tuple(dict.fromkeys([key.request for key in plan.keys] + list(plan.request.names)))
+        self._acceptors = _acceptors(plan)
+        self.on_demand = _on_demand(plan)
+        # Views that read their keys from the same request columns share the entity key texts.
+        key_columns = list(dict.fromkeys(_key_columns(view) for view in plan.views))
+        self._encoders = [
+            ([name for name, _ in group], entity_key_encoder([kind for _, kind in group])) for group in key_columns
+        ]
+        self.views = tuple(
+            PlannedView(view, namespace, _wanted(plan, view, self.on_demand), key_columns.index(_key_columns(view)))
+            for view in plan.views
+        )
+        self.head_keys = [view.head_key for view in self.views]
+
+    def accept(self, entities: Any, request: Any) -> Columns:
+        """Return the request's columns as `types` says values are held; KeyTypeError says what can't be."""
+        columns = request_columns(entities, request, self.names)
+        held = {name: accept(columns.values[name]) for name, accept in self._acceptors.items()}
+        return Columns(held, columns.count, columns.is_single)
+
+    def entity_keys(self, columns: Mapping[str, Sequence[Any]]) -> list[KeyTexts]:
+        """Return the entity key texts for each `PlannedView.encoder`."""
+        return [encode([columns[name] for name in names]) for names, encode in self._encoders]
+
+
+def _key_columns(view: PlanView) -> tuple[tuple[str, DataType], ...]:
+    return tuple((key.request, key.type) for key in view.keys)
+
+
+def _acceptors(plan: LookupPlan) -> dict[str, Accept]:
+    types: dict[str, DataType] = {key.request: key.type for key in plan.keys}
+    types.update((field.name, field.type) for field in plan.request.fields)
+    return {name: acceptor(name, kind) for name, kind in types.items()}
+
+
+def _wanted(plan: LookupPlan, view: PlanView, on_demand: OnDemand | None) -> list[str]:
+    """Return the fields that the service's outputs and on-demand features read, in the order of the outputs."""
+    outputs = [output.name for output in plan.outputs]
+    paths = [column.path for column in on_demand.inputs] if on_demand else []
+    by_path = {f"{view.alias}.{field.name}": field.name for field in view.fields}
+    return [by_path[path] for path in dict.fromkeys(outputs + paths) if path in by_path]
+
+
+def _on_demand(plan: LookupPlan) -> OnDemand | None:
+    if not plan.on_demand:
+        return None
+    inputs = tuple(dict.fromkeys(column for item in plan.on_demand for column in columns(item.node)))
+    return OnDemand(
+        features=plan.on_demand,
+        inputs=inputs,
+        feature_inputs=tuple(
+            tuple(inputs.index(column) for column in columns(item.node) if column.qualifier is not None)
+            for item in plan.on_demand
+        ),
+        evaluate=compile_row(tuple(item.node for item in plan.on_demand), inputs),
+    )

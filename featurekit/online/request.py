@@ -1,0 +1,140 @@
+"""What a caller passes to a lookup, in any of its shapes, as one column of Python values per name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from featurekit.errors import KeyTypeError
+
+_TEXTS: Final = (str, bytes, bytearray, memoryview)
+_TRY: Final = "a mapping of values, a sequence of mappings, a mapping of columns, or a table (Arrow, pandas, polars)"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of equal length; `is_single` when the caller passed one entity, not a sequence of one."""
+
+    values: Mapping[str, Sequence[Any]]
+    count: int
+    is_single: bool
+
+
+def request_columns(entities: Any, request: Any, expected: Sequence[str]) -> Columns:
+    """Return a column for each of the `expected` names; KeyTypeError where one is missing, unknown or given twice.
+
+    Single values beside columns hold for every row.
+
+    >>> request_columns({"carrier": "UA"}, None, ["carrier"])
+    Columns(values={'carrier': ['UA']}, count=1, is_single=True)
+    """
+    given, others = _columns(entities, "entities"), _columns(request, "request")
+    if both := given.values.keys() & others.values.keys():
+        raise KeyTypeError(f"{min(both)} is given twice", where="entities and request", try_="give it once")
+    merged = _merged(given, others) if others.values else given
+    if merged.values.keys() != set(expected):
+        if merged.count == 0 and not merged.values:
+            return Columns({name: [] for name in expected}, 0, is_single=False)
+        _refuse_names(merged.values, expected)
+    return merged
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """Return a hint at the known name that is closest to `name`, or at all of them where there are few."""
+    names = sorted(known)
+    if close := difflib.get_close_matches(name, names, n=1):
+        return f"did you mean {close[0]}?"
+    return f"known: {', '.join(names)}" if 0 < len(names) <= 20 else None
+
+
+def _columns(given: Any, label: str) -> Columns:
+    if given is None:
+        return Columns({}, 1, is_single=True)
+    if isinstance(given, Mapping):
+        return _from_mapping(given, label)
+    if hasattr(given, "to_pydict"):
+        return _from_mapping(given.to_pydict(), label)
+    if hasattr(given, "__arrow_c_stream__"):
+        import pyarrow as pa  # only who passes a table needs it
+
+        return _from_mapping(pa.table(given).to_pydict(), label)
+    if isinstance(given, Sequence) and not isinstance(given, _TEXTS):
+        return _from_rows(given, label)
+    raise KeyTypeError(f"{label} is a {type(given).__name__}", where=label, try_=_TRY)
+
+
+def _from_mapping(given: Mapping[str, Any], label: str) -> Columns:
+    columns = {name: _as_list(value) for name, value in given.items() if _is_column(value)}
+    if not columns:
+        return Columns({name: [value] for name, value in given.items()}, 1, is_single=True)
+    lengths = {name: len(column) for name, column in columns.items()}
+    count = next(iter(lengths.values()))
+    for name, length in lengths.items():
+        if length != count:
+            first = next(iter(lengths))
+            raise KeyTypeError(f"{name} has {length} values and {first} has {count}", where=label)
+    scalars = {name: [value] * count for name, value in given.items() if name not in columns}
+    return Columns({**columns, **scalars}, count, is_single=False)
+
+
+def _from_rows(rows: Sequence[Any], label: str) -> Columns:
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise KeyTypeError(f"{label}[{i}] is a {type(row).__name__}, not a mapping", where=label, try_=_TRY)
+    names = rows[0].keys() if rows else ()
+    for i, row in enumerate(rows):
+        if row.keys() != names:
+            name = min(row.keys() ^ names)
+            owner, other = (i, 0) if name in row else (0, i)
+            raise KeyTypeError(
+                f"{label}[{owner}] has {name} and {label}[{other}] has not",
+                where=label,
+                try_="give every row the same names, None where there is no value",
+            )
+    return Columns({name: [row[name] for row in rows] for name in names}, len(rows), is_single=False)
+
+
+def _is_column(value: Any) -> bool:
+    if isinstance(value, (*_TEXTS, np.generic)):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Sequence) or hasattr(value, "to_pylist") or hasattr(value, "tolist")
+
+
+def _as_list(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return column
+    for method in ("to_pylist", "tolist"):
+        if hasattr(column, method):
+            return cast("list[Any]", getattr(column, method)())
+    return list(column)
+
+
+def _merged(one: Columns, other: Columns) -> Columns:
+    if not one.values:
+        return other
+    if one.count != other.count and not (one.is_single or other.is_single):
+        raise KeyTypeError(f"there are {one.count} entities and {other.count} rows of request values", where="request")
+    count = other.count if one.is_single else one.count
+    values = {
+        name: column if len(column) == count and not part.is_single else [column[0]] * count
+        for part in (one, other)
+        for name, column in part.values.items()
+    }
+    return Columns(values, count, is_single=one.is_single and other.is_single)
+
+
+def _refuse_names(given: Mapping[str, Any], expected: Sequence[str]) -> None:
+    missing = [name for name in expected if name not in given]
+    for name in given:
+        if name not in expected:
+            hint = did_you_mean(name, missing or expected)
+            raise KeyTypeError(f"nothing reads {name}", where=name, why="the service has no such key", try_=hint)
+    raise KeyTypeError(
+        f"{missing[0]} is missing", where=missing[0], why=f"the service reads {', '.join(expected)}", try_=None
+    )
