@@ -74,7 +74,9 @@ def apply(
     return Registered(plan=plan, moved=switch_ready(registry, store, namespace, now))
 
 
-def switch_ready(registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant) -> tuple[Move, ...]:
+def switch_ready(
+    registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant | None = None
+) -> tuple[Move, ...]:
     """Move the readers of every registration that is complete at `now`, each in one step; return what moved.
 
     To be called after each refresh, which is what `now` is where it is not given. It also brings the online store's
