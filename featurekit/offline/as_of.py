@@ -1,0 +1,206 @@
+"""A view as of many instants at once: the path of `point_in_time`, of the check and of `trace`.
+
+Another shape than `materialize`, so that each can check the other: events and as-ofs of one entity are brought
+together and swept once (`sweep`). The cost grows as events + as-ofs, whatever the skew of the keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from featurekit.clock import Instant
+from featurekit.compiled import CompiledView, Slot, SlotFunction
+from featurekit.expr.nodes import Node
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.rows_sql import LAST, RowExpressions, feature_columns, latest_slots, row_conditions, row_sql
+from featurekit.offline.source import (
+    CREATED,
+    EVENT,
+    SUPERSEDED,
+    column_name,
+    event_steps,
+    frame_name,
+    key_names,
+    read_source,
+    superseded_at,
+)
+from featurekit.offline.sql import Query, Select, Sql, call, canonical, cast, instant, long, name, render_query
+from featurekit.offline.sweep import AS_OF, IS_AS_OF, IS_EVENT, KIND, Sweep, SweepSlot
+from featurekit.rows import LAST_EVENT
+from featurekit.types import Boolean, DataType, Field
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+REQUESTS: Final = "featurekit_requests"
+_SLOTS: Final = "featurekit_slots"
+FOUND: Final = "found"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The earliest and the latest as-of that is asked for: what lies outside of their reach is not read."""
+
+    earliest: Instant
+    latest: Instant
+
+
+def as_of_rows(
+    engine: BatchEngine, view: CompiledView, requests: DataFrame, *, between: Span | None = None
+) -> DataFrame:
+    """Return a view's rows at explicit as-ofs: one per distinct entity and as-of of `requests`, seen or not.
+
+    `requests` has the view's join keys and `as_of` (timestamp). The result has the columns of `rows.offline_schema`
+    (`__last_event` NULL where no event is visible), then `as_of` and `found`. A request with a null key has no row.
+    """
+    keys = [(label, name(key.name)) for label, key in zip(key_names(view), view.keys, strict=True)]
+    columns = (*keys, (AS_OF, call("unix_micros", name("as_of"))))
+    step = Select(columns=columns, source=REQUESTS)
+    asked = engine.query(render_query(Query(steps=(("requests", step),))), {REQUESTS: requests})
+    slots = as_of_slots(engine, view, asked, between or span_of(engine, asked))
+
+    def within(age: int) -> Sql:
+        return f"unix_micros({name(LAST)}) >= {name(AS_OF)} - {long(age)}"
+
+    rows = Select(
+        columns=(
+            *((key.name, name(label)) for key, label in zip(view.keys, key_names(view), strict=True)),
+            (LAST_EVENT, name(LAST)),
+            *feature_columns(view, within),
+            ("as_of", call("timestamp_micros", name(AS_OF))),
+            (FOUND, f"{name(LAST)} IS NOT NULL"),
+        ),
+        source=_SLOTS,
+    )
+    return engine.query(render_query(Query(steps=(("rows", rows),))), {_SLOTS: slots})
+
+
+def span_of(engine: BatchEngine, requests: DataFrame) -> Span | None:
+    """Return the span of the as-ofs in `$as_of`, or None where there is none: runs a query."""
+    columns = (("low", call("min", name(AS_OF))), ("high", call("max", name(AS_OF))))
+    step = Select(columns=columns, source=REQUESTS)
+    found = engine.to_arrow(engine.query(render_query(Query(steps=(("span", step),))), {REQUESTS: requests}))
+    low, high = found["low"][0].as_py(), found["high"][0].as_py()
+    return None if low is None else Span(low, high)
+
+
+def as_of_slots(engine: BatchEngine, view: CompiledView, requests: DataFrame, between: Span | None) -> DataFrame:
+    """Return the slots frame of a view for `requests` (`$key0` …, `$as_of` as bigint): one row per distinct request."""
+    frames = {frame_name(view): read_source(engine, view), REQUESTS: requests}
+    together = engine.query(explain_as_of_sql(view, between), frames)
+    return engine.map_batches(together, sweep_of(view), sweep_of(view).schema)
+
+
+def explain_as_of_sql(view: CompiledView, between: Span | None) -> Sql:
+    """Return the SQL that brings events and as-ofs together for the sweep."""
+    return render_query(_query(view, between))
+
+
+def sweep_of(view: CompiledView) -> Sweep:
+    expressions = RowExpressions.of(view)
+    latest = _latest_arguments(view)
+    return Sweep(
+        keys=tuple(Field(label, key.type) for label, key in zip(key_names(view), view.keys, strict=True)),
+        slots=tuple(_sweep_slot(slot, expressions, latest, view.lookback) for slot in view.slots),
+        last=LAST,
+        lookback=view.lookback,
+        lateness=view.view.allowed_lateness,
+    )
+
+
+def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str], lookback: int | None) -> SweepSlot:
+    is_latest = slot.function is SlotFunction.LATEST
+    arguments = latest if is_latest else expressions.arguments
+    return SweepSlot(
+        name=slot.name,
+        function=slot.function,
+        argument=None if slot.argument is None else arguments[slot.argument],
+        argument_type=None if slot.argument is None else slot.argument.type,
+        filter=None if slot.filter is None else expressions.filters[slot.filter],
+        window=lookback if is_latest else slot.window,
+        type=slot.type,
+    )
+
+
+def _latest_arguments(view: CompiledView) -> dict[Node, str]:
+    arguments = dict.fromkeys(slot.argument for slot in latest_slots(view) if slot.argument is not None)
+    return {node: f"$l{position}" for position, node in enumerate(arguments)}
+
+
+def _query(view: CompiledView, between: Span | None) -> Query:
+    known_by = None if between is None else between.latest + view.view.allowed_lateness
+    since = None if between is None or view.lookback is None else between.earliest - view.lookback
+    until = None if between is None else between.latest
+    query = event_steps(view, known_by=known_by, since=since, until=until)
+    if view.source.event_id is not None:
+        columns = (("*", "*"), (SUPERSEDED, superseded_at(view)))
+        note = "until when each version was the newest one known"
+        query = query.then("versions", Select(columns=columns, source="events", note=note))
+    inputs = _inputs(view)
+    events = _event_rows(view, query.last, inputs, since, until)
+    query = query.then("together", events)
+    order = [*key_names(view), KIND, EVENT]
+    if latest_slots(view):
+        # The order of the latest row: DESIGN T4. Spark sorts NULL first and NaN last, as struct comparison does.
+        order += [CREATED, *(f"$o{position}" for position in range(len(view.columns)))]
+    return query.then(
+        "sorted",
+        Select(
+            columns=(("*", "*"),),
+            source="together",
+            distribute_by=tuple(map(name, key_names(view))),
+            sort_by=tuple(map(name, order)),
+            note="each entity's events in order, then its as-ofs",
+        ),
+    )
+
+
+def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
+    """Return what the sweep takes of each row, and what orders rows: (column, expression, type)."""
+    expressions = RowExpressions.of(view)
+    inputs: list[tuple[str, Sql, DataType]] = [
+        (label, canonical(row_sql(node), node.type), node.type) for node, label in expressions.arguments.items()
+    ]
+    inputs += [(label, row_sql(node), Boolean()) for node, label in expressions.filters.items()]
+    inputs += [(label, row_sql(node), node.type) for node, label in _latest_arguments(view).items()]
+    if latest_slots(view):
+        inputs += [
+            (f"$o{position}", name(column_name(column)), column.type) for position, column in enumerate(view.columns)
+        ]
+    return tuple(inputs)
+
+
+def _event_rows(
+    view: CompiledView, source: str, inputs: tuple[tuple[str, Sql, DataType], ...], since: int | None, until: int | None
+) -> Select:
+    keys = [(label, name(label)) for label in key_names(view)]
+    superseded = call("unix_micros", name(SUPERSEDED)) if view.source.event_id is not None else "CAST(NULL AS BIGINT)"
+    asked = Select(
+        columns=(
+            *keys,
+            (KIND, f"{IS_AS_OF}Y"),
+            (EVENT, name(AS_OF)),
+            (CREATED, "CAST(NULL AS BIGINT)"),
+            (SUPERSEDED, "CAST(NULL AS BIGINT)"),
+            *((label, cast("NULL", kind)) for label, _, kind in inputs),
+        ),
+        source=REQUESTS,
+        where=tuple(f"{name(label)} IS NOT NULL" for label in key_names(view)),
+    )
+    lower = () if since is None else (f"{name(EVENT)} >= {instant(since)}",)
+    upper = (f"{name(EVENT)} IS NOT NULL",) if until is None else (f"{name(EVENT)} < {instant(until)}",)
+    return Select(
+        columns=(
+            *keys,
+            (KIND, f"{IS_EVENT}Y"),
+            (EVENT, call("unix_micros", name(EVENT))),
+            (CREATED, call("unix_micros", name(CREATED))),
+            (SUPERSEDED, superseded),
+            *((label, expression) for label, expression, _ in inputs),
+        ),
+        source=source,
+        where=(*lower, *upper, *row_conditions(view)),
+        union=asked,
+        note="events, then the as-ofs that are asked for",
+    )
