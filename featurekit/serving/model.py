@@ -1,0 +1,180 @@
+"""Predictions: features looked up, put into the model's columns, run by its runtime."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from featurekit.clock import Instant
+from featurekit.errors import ModelError, RegistryError
+from featurekit.online.client import FeatureClient
+from featurekit.online.columns import Codes
+from featurekit.online.result import Features
+from featurekit.registry.model_record import ModelRecord
+from featurekit.serving.runtime import Array, Device, ModelRuntime, OnnxRuntime
+
+_SHOWN_DIGITS: Final = 8
+
+
+class ModelSource(Protocol):
+    """Where model records and their files come from; a registry is one."""
+
+    def model(self, name: str, version: int | None = None, /) -> ModelRecord:
+        """Return a model's version, the newest where none is named; NotRegisteredError where there is none."""
+
+    def model_path(self, record: ModelRecord, /) -> Path: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModel:
+    """A model's record and the runtime that holds it."""
+
+    record: ModelRecord
+    runtime: ModelRuntime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What a model answers, and on what.
+
+    `values` has a row for each entity, in the shape the model gives. `features` are what the model saw: where one is
+    not PRESENT or DEFAULTED, it saw NaN. `provider` is what really ran it, such as CUDAExecutionProvider.
+    """
+
+    values: Array
+    features: Features
+    model: str
+    version: int
+    provider: str
+
+    @property
+    def statuses(self) -> Codes:
+        """The `Status` of each feature of the service: a row per entity."""
+        return self.features.statuses
+
+    @property
+    def as_of(self) -> Mapping[str, Instant | None]:
+        """The refresh that answered for each view."""
+        return self.features.as_of
+
+    def to_python(self) -> Any:
+        """Return a number (or a list of them) for one entity, a list of those for many."""
+        rows = self.values.reshape(len(self.values), -1)
+        answers = rows[:, 0].tolist() if rows.shape[1] == 1 else rows.tolist()
+        return answers[0] if self.features.is_single else answers
+
+
+class ModelClient:
+    """Predicts with registered models; safe to share by threads.
+
+        models = ModelClient(FeatureClient(url, project="flights", environment="prod"), registry)
+        models.predict("delay", {"carrier": "UA"}, {"distance": 1400.0}).values
+
+    A model is loaded when it is first asked for, in its newest version, and kept. `device` and `threads` are how each
+    is run. The feature client stays the caller's to close.
+    """
+
+    def __init__(
+        self, features: FeatureClient, models: ModelSource, *, device: Device = Device.AUTO, threads: int = 1
+    ) -> None:
+        self._features = features
+        self._models = models
+        self._device = device
+        self._threads = threads
+        self._loaded: dict[str, LoadedModel] = {}
+        self._loading = threading.Lock()
+
+    def predict(
+        self, model: str, entities: Any, request: Any = None, *, at: datetime | Instant | None = None
+    ) -> Prediction:
+        """Return the model's answer for one entity or many; the arguments are those of `FeatureClient.lookup`.
+
+        Raises ModelError where the service no longer gives what the model was registered for: a model is served exactly
+        what it was trained on, or it does not answer.
+        """
+        loaded = self.load(model)
+        features = self._features.lookup(loaded.record.service, entities, request, at=at)
+        if features.fingerprint != loaded.record.service_fingerprint:
+            loaded = self._successor(loaded.record, features)
+        return Prediction(
+            values=_run(loaded, tensor(features, loaded.record)),
+            features=features,
+            model=loaded.record.name,
+            version=loaded.record.version,
+            provider=loaded.runtime.provider,
+        )
+
+    def load(self, model: str) -> LoadedModel:
+        """Return a model ready to run, loaded now if it was not yet."""
+        found = self._loaded.get(model)
+        return found if found is not None else self._load(self._models.model(model))
+
+    def close(self) -> None:
+        """Let go of the loaded models."""
+        self._loaded.clear()
+
+    def _load(self, record: ModelRecord) -> LoadedModel:
+        with self._loading:  # one thread loads, the others wait for it
+            found = self._loaded.get(record.name)
+            if found is None or found.record != record:
+                path = self._models.model_path(record)
+                _check_content(record, path)
+                runtime = OnnxRuntime(path, device=self._device, threads=self._threads)
+                found = self._loaded[record.name] = LoadedModel(record=record, runtime=runtime)
+            return found
+
+    def _successor(self, record: ModelRecord, features: Features) -> LoadedModel:
+        """Return the model's newest version, if that is for what the service gives now."""
+        newest = self._models.model(record.name)
+        if (newest.service, newest.service_fingerprint) != (features.service, features.fingerprint):
+            raise ModelError(
+                f"model {newest.name} v{newest.version} is not for the {newest.service} that is served now",
+                where=f"service {features.service}",
+                why=f"it was registered for {newest.service_fingerprint[:_SHOWN_DIGITS]}, and lookups give"
+                f" {features.fingerprint[:_SHOWN_DIGITS]}: other features, or the same with another meaning",
+                try_="retrain it on the new definitions and register it again; or, where it is for definitions that"
+                " readers have not moved to yet, materialize those",
+            )
+        return self._load(newest)
+
+
+def tensor(features: Features, record: ModelRecord) -> Array:
+    """Return the features as the model takes them: its columns in its order and dtype, NaN where there is no value."""
+    with np.errstate(over="ignore"):  # beyond float32 is infinity, as it was in training
+        return features.matrix(record.dtype, names=record.columns)
+
+
+def _run(loaded: LoadedModel, rows: Array) -> Array:
+    record, runtime = loaded.record, loaded.runtime
+    if len(rows):
+        return runtime.run(record.input, rows, record.output)
+    # Some operators refuse a tensor without rows; one row tells the shape of no answers.
+    one = np.full((1, rows.shape[1]), np.nan, dtype=rows.dtype)
+    return runtime.run(record.input, one, record.output)[:0]
+
+
+def _check_content(record: ModelRecord, path: Path) -> None:
+    try:
+        with path.open("rb") as content:
+            found = hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise RegistryError(
+            f"the file of model {record.name} v{record.version} can't be read",
+            where=str(path),
+            why=error.strerror,
+            try_="register the model again, from its ONNX file",
+        ) from error
+    if found != record.sha256:
+        raise ModelError(
+            f"the file of model {record.name} v{record.version} is not the one that was registered",
+            where=str(path),
+            why=f"its SHA-256 is {found[:_SHOWN_DIGITS]}…, and {record.sha256[:_SHOWN_DIGITS]}… was registered",
+            try_="register the model again, from its ONNX file",
+        )

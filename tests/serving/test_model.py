@@ -1,0 +1,188 @@
+"""Predictions through a real store and a real runtime: what a model sees, and when it refuses to answer."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+from featurekit.errors import KeyTypeError, ModelError, NotRegisteredError, RegistryError
+from featurekit.registry.model_record import ModelRecord
+from featurekit.serving.model import ModelClient
+from featurekit.serving.register import register_model
+from featurekit.status import Status
+from tests.serving.onnx_models import classifier, echo
+from tests.serving.world import BIG, NOW, OUTPUTS, TODAY, Shop
+
+WINDOW = ("sum(amount), window: 7d", "sum(amount), window: 8d")
+
+
+def add_model(shop: Shop, *columns: str, kind: int = TensorProto.FLOAT) -> ModelClient:
+    """Register the model `echo`, whose answer is what it sees, and return a client."""
+    onnx = echo(shop.folder / "echo.onnx", len(columns), kind=kind)
+    register_model(shop.registry, name="echo", onnx=onnx, service="score", now=NOW, columns=columns)
+    return ModelClient(shop.client, shop.registry)
+
+
+def test_a_model_sees_its_columns_in_its_own_order(shop: Shop) -> None:
+    models = add_model(shop, "basket.ratio", "spend.orders_7d", "spend.amount_7d")
+
+    prediction = models.predict("echo", [{"user_id": 1}, {"user_id": BIG}], {"price": 5.0})
+
+    assert prediction.values.tolist() == [[0.5, 2.0, 10.0], [10.0, 1.0, 0.5]]
+    assert prediction.values.dtype == np.float32
+    assert (prediction.model, prediction.version, prediction.provider) == ("echo", 1, "CPUExecutionProvider")
+    assert prediction.as_of == {"spend": TODAY}
+
+
+def test_a_model_of_doubles_sees_doubles(shop: Shop) -> None:
+    models = add_model(shop, "spend.amount_7d", kind=TensorProto.DOUBLE)
+
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).values.dtype == np.float64
+
+
+def test_a_value_that_is_not_there_is_nan_and_keeps_its_status(shop: Shop) -> None:
+    models = add_model(shop, "spend.amount_7d", "spend.orders_7d", "spend.last_items")
+
+    prediction = models.predict("echo", [{"user_id": 2}, {"user_id": 99}], {"price": 1.0})
+
+    nan = float("nan")
+    assert np.array_equal(prediction.values, np.array([[nan, BIG, 4], [nan, 0, nan]], np.float32), equal_nan=True)
+    known = [prediction.features.names.index(name) for name in OUTPUTS[:3]]
+    assert prediction.statuses[:, known].tolist() == [
+        [Status.NULL, Status.PRESENT, Status.PRESENT],
+        [Status.NULL, Status.PRESENT, Status.MISSING],
+    ]
+
+
+def test_a_view_that_is_unavailable_is_nan_and_not_an_entity_without_rows(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+
+    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0}, at=TODAY)  # the day before has no refresh
+
+    assert np.isnan(prediction.values).all()
+    assert prediction.as_of == {"spend": None}
+    assert set(prediction.statuses.ravel().tolist()) == {Status.UNAVAILABLE}
+
+
+def test_a_value_beyond_float32_is_infinity_without_a_warning(shop: Shop) -> None:
+    shop.materialize([{"user_id": 1, "amount_7d": 1e300, "orders_7d": 1, "last_items": 1}])
+
+    assert np.isposinf(add_model(shop, "spend.amount_7d").predict("echo", {"user_id": 1}, {"price": 1.0}).values)
+
+
+def test_answers_come_in_the_shape_of_the_question(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    wide = classifier(shop.folder / "wide.onnx", 4)
+    register_model(shop.registry, name="wide", onnx=wide, service="score", now=NOW)
+
+    def ask(model: str, entities: Any) -> Any:
+        return models.predict(model, entities, {"price": 1.0} if entities else None).to_python()
+
+    assert ask("echo", {"user_id": 1}) == 2.0
+    assert ask("echo", [{"user_id": 1}]) == [2.0]
+    assert ask("echo", []) == []
+    assert np.shape(ask("wide", {"user_id": 1})) == (4,)
+    assert np.shape(ask("wide", [{"user_id": 1}, {"user_id": 2}])) == (2, 4)
+
+
+def test_a_model_of_a_service_that_changed_refuses_to_answer(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0
+    shop.register(WINDOW)
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0  # the old version still serves
+
+    shop.materialize()
+
+    with pytest.raises(ModelError, match="model echo v1 is not for the score that is served now") as caught:
+        models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    assert caught.value.where == "service score"
+    assert caught.value.why
+    assert str(caught.value.try_).startswith("retrain it on the new definitions and register it again")
+
+
+def test_a_model_that_was_registered_again_answers_without_a_new_client(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    shop.register(WINDOW)
+    add_model(shop, "spend.last_items")
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).version == 1
+
+    shop.materialize()
+
+    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    assert (prediction.version, prediction.to_python()) == (2, 3.0)
+
+
+def test_a_model_for_definitions_that_are_not_served_yet_says_so(shop: Shop) -> None:
+    shop.register(WINDOW)
+    models = add_model(shop, "spend.orders_7d")
+
+    with pytest.raises(ModelError, match="is not for the score that is served now") as caught:
+        models.predict("echo", {"user_id": 1}, {"price": 1.0})
+
+    assert "materialize" in str(caught.value.try_)
+
+
+def test_threads_that_ask_first_at_once_load_a_model_once(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+
+    with ThreadPoolExecutor(8) as pool:
+        loaded = list(pool.map(models.load, ["echo"] * 32))
+
+    assert len(set(map(id, loaded))) == 1
+
+
+def test_a_model_nobody_registered_is_not_there(shop: Shop) -> None:
+    with pytest.raises(NotRegisteredError, match="there is no model 'delay'"):
+        ModelClient(shop.client, shop.registry).predict("delay", {"user_id": 1})
+
+
+def test_a_key_of_the_wrong_type_is_refused_before_the_model_runs(shop: Shop) -> None:
+    with pytest.raises(KeyTypeError):
+        add_model(shop, "spend.orders_7d").predict("echo", {"user_id": "1"}, {"price": 1.0})
+
+
+def test_a_file_that_changed_under_the_registry_is_not_run(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    path = shop.registry.model_path(shop.registry.model("echo"))
+    path.write_bytes(classifier(shop.folder / "other.onnx", 1).read_bytes())
+
+    with pytest.raises(ModelError, match="is not the one that was registered"):
+        models.load("echo")
+
+
+def test_a_file_that_is_gone_is_an_error_of_the_registry(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    shop.registry.model_path(shop.registry.model("echo")).unlink()
+
+    with pytest.raises(RegistryError, match="the file of model echo v1 can't be read"):
+        models.load("echo")
+
+
+@dataclass(frozen=True)
+class OneModel:
+    """A source of models that is no registry: a record and a file are all that serving needs."""
+
+    record: ModelRecord
+    path: Path
+
+    def model(self, _name: str, _version: int | None = None) -> ModelRecord:
+        return self.record
+
+    def model_path(self, _record: ModelRecord) -> Path:
+        return self.path
+
+
+def test_a_record_and_a_file_are_enough_to_predict(shop: Shop) -> None:
+    add_model(shop, "spend.orders_7d")
+    record = replace(shop.registry.model("echo"), name="alone")
+
+    models = ModelClient(shop.client, OneModel(record, shop.folder / "echo.onnx"))
+
+    assert models.predict("alone", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0
