@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,8 +67,8 @@ class Prediction:
 
     def to_python(self) -> Any:
         """Return a number (or a list of them) for one entity, a list of those for many."""
-        rows = self.values.reshape(len(self.values), -1)
-        answers = rows[:, 0].tolist() if rows.shape[1] == 1 else rows.tolist()
+        width = math.prod(self.values.shape[1:])
+        answers = self.values.reshape((-1,) if width == 1 else (-1, width)).tolist()
         return answers[0] if self.features.is_single else answers
 
 
