@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import hiredis
 import redis
@@ -20,6 +20,7 @@ from featurekit.online.store import Value
 DEFAULT_TIMEOUT_MS: Final = 1000
 _CONNECT_TIMEOUT_S: Final = 2.0
 _RETRIES: Final = 3
+WRITE_RETRIES: Final = 8  # some ten seconds: a writer waits for a restart or a failover, a lookup does not
 _SCAN_STEP: Final = 1000
 _CHANGE_TRIES: Final = 100
 
@@ -196,10 +197,10 @@ def shown_url(url: str) -> str:
     'redis://cache:6379/0'
     """
     parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def connection_options(timeout_ms: int) -> dict[str, Any]:
+def _options(timeout_ms: int) -> dict[str, Any]:
     """Return how every connection of ours behaves."""
     return {
         "socket_timeout": timeout_ms / 1000,
@@ -212,7 +213,7 @@ def connection_options(timeout_ms: int) -> dict[str, Any]:
 
 def _client(url: str, timeout_ms: int, name: str) -> redis.Redis:
     try:
-        return redis.Redis.from_url(url, **connection_options(timeout_ms))
+        return redis.Redis.from_url(url, **_options(timeout_ms))
     except ValueError as error:
         raise SettingsError(
             "this is no URL of an online store",
@@ -235,12 +236,12 @@ class RowPipeline:
     is to SET once. What is unanswered is all that is held: two chunks.
     """
 
-    def __init__(self, url: str, *, timeout_ms: int) -> None:
+    def __init__(self, url: str, *, timeout_ms: int, retries: int = WRITE_RETRIES) -> None:
         self._name = shown_url(url)
         self._timeout_ms = timeout_ms
         self._client = _client(url, timeout_ms, self._name)
         self._connection: Connection = self._client.connection_pool.make_connection()
-        self._retry = connection_options(timeout_ms)["retry"]
+        self._retry = Retry(ExponentialWithJitterBackoff(cap=4.0, base=0.05), retries)
         self._unanswered: deque[tuple[memoryview, int]] = deque()
         self._sent = 0  # how many of them were sent over this connection
 

@@ -13,7 +13,7 @@ from featurekit.online.arrow_keys import join_bytes, key_array
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
-from featurekit.online.redis import RowPipeline
+from featurekit.online.redis import WRITE_RETRIES, RowPipeline
 from featurekit.types import Field
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ class RedisRowSink:
     expires_in_s: int
     chunk_bytes: int = CHUNK_BYTES
     timeout_ms: int = WRITE_TIMEOUT_MS
+    retries: int = WRITE_RETRIES
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         codec = RowCodec(self.fields, self.space.fingerprint)
         written = content = null_keys = 0
-        pipeline = RowPipeline(self.url, timeout_ms=self.timeout_ms)
+        pipeline = RowPipeline(self.url, timeout_ms=self.timeout_ms, retries=self.retries)
         try:
             for batch in batches:
                 for part in _parts(batch, self.chunk_bytes):

@@ -4,9 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from featurekit.online.redis import RedisStore
 from tests.online.servers import DEBIAN_SERVER, embedded_server, flush, redis_server
+
+# A deadline measures what else the machine is doing.
+settings.register_profile("featurekit", deadline=None)
+settings.load_profile("featurekit")
 
 SERVERS = ["embedded", "redis"]
 

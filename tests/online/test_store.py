@@ -1,0 +1,209 @@
+"""What every online store must do, asked of each real server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreTimeoutError, SettingsError
+from featurekit.online.redis import RedisStore, shown_url
+from featurekit.online.store import Head, HeadEntry, decode_head, encode_head
+from tests.online.servers import embedded_server
+
+
+def test_reading_gives_each_key_in_order_and_none_where_there_is_none(any_store: RedisStore) -> None:
+    any_store.write({b"a": b"1", b"b\0": b"\0\xff"})
+    assert any_store.read([b"b\0", b"nothing", b"a", b"a"]) == [b"\0\xff", None, b"1", b"1"]
+
+
+def test_what_is_written_expires_by_the_stores_clock(any_store: RedisStore) -> None:
+    any_store.write({b"a": b"1"}, expires_at_ms=any_store.now_ms() + 80)
+    assert any_store.read([b"a"]) == [b"1"]
+    time.sleep(0.12)
+    assert any_store.read([b"a"]) == [None]
+
+
+def test_a_change_sees_what_was_there(any_store: RedisStore) -> None:
+    assert any_store.change(b"n", lambda old: b"first" if old is None else b"?") == b"first"
+    assert any_store.change(b"n", lambda old: (old or b"") + b"!") == b"first!"
+    assert any_store.change(b"n", lambda _: None) is None
+    assert any_store.read([b"n"]) == [None]
+
+
+def test_no_change_is_lost_between_writers(any_url: str) -> None:
+    def add() -> None:
+        store = RedisStore(any_url)
+        for _ in range(50):
+            store.change(b"n", lambda old: b"%d" % (int(old or 0) + 1))
+        store.close()
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = RedisStore(any_url)
+    assert store.read([b"n"]) == [b"200"]
+    store.close()
+
+
+def test_extending_never_shortens_and_tells_when_the_key_is_gone(any_store: RedisStore) -> None:
+    now = any_store.now_ms()
+    any_store.write({b"a": b"1"}, expires_at_ms=now + 60_000)
+    assert any_store.extend(b"a", expires_at_ms=now + 1)
+    assert any_store.read([b"a"]) == [b"1"]
+    assert any_store.extend(b"a", expires_at_ms=now + 120_000)
+    assert not any_store.extend(b"gone", expires_at_ms=now + 60_000)
+    any_store.write({b"for ever": b"1"})
+    assert any_store.extend(b"for ever", expires_at_ms=now + 1)
+    assert any_store.read([b"for ever"]) == [b"1"]
+
+
+def test_finding_and_deleting_take_all_that_match_and_nothing_else(any_store: RedisStore) -> None:
+    any_store.write({b"p:%d" % i: b"" for i in range(2500)})
+    any_store.write({b"p*:x": b"", b"q:1": b""})
+    assert len(set(any_store.find(b"p:"))) == 2500
+    assert set(any_store.find(b"p*")) == {b"p*:x"}
+    assert any_store.delete(b"p:*") == 2500
+    assert set(any_store.find(b"")) == {b"p*:x", b"q:1"}
+
+
+@pytest.fixture
+def policy(any_url: str) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(any_url) as client:
+        yield client
+        client.config_set("maxmemory-policy", "noeviction")
+
+
+def test_a_store_that_may_evict_is_refused(any_store: RedisStore, policy: redis.Redis) -> None:
+    any_store.check_keeps_rows()
+    policy.config_set("maxmemory-policy", "volatile-lru")
+    with pytest.raises(EvictingStoreError) as caught:
+        any_store.check_keeps_rows()
+    assert "volatile-lru" in caught.value.what
+    assert caught.value.exit_code == 3
+
+
+def test_a_store_that_is_away_is_our_error_without_the_password(tmp_path: Path) -> None:
+    for url in ("redis://user:secret@127.0.0.1:1/0", f"unix://{tmp_path}/none.sock?password=secret"):
+        store = RedisStore(url)
+        for ask in (lambda s=store: s.read([b"a"]), store.now_ms, store.check_keeps_rows):
+            with pytest.raises(OnlineStoreError) as caught:
+                ask()
+            assert "secret" not in str(caught.value)
+            assert caught.value.where == store.name
+            assert caught.value.try_
+            assert caught.value.exit_code == 3
+        store.close()
+
+
+def test_a_store_that_does_not_answer_in_time_is_a_timeout() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = RedisStore(f"redis://127.0.0.1:{silent.getsockname()[1]}", timeout_ms=50)
+        with pytest.raises(OnlineStoreTimeoutError, match="within 50 ms"):
+            store.read([b"a"])
+        store.close()
+
+
+@pytest.mark.parametrize("url", ["localhost", "http://cache", "redis://cache:port"])
+def test_what_is_no_url_of_a_store_is_refused_as_a_setting(url: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        RedisStore(url)
+    assert caught.value.exit_code == 2
+
+
+def test_reading_survives_a_server_that_closed_the_idle_connection(any_store: RedisStore, any_url: str) -> None:
+    any_store.write({b"a": b"1"})
+    any_store.read([b"a"])
+    with redis.Redis.from_url(any_url) as admin:
+        admin.client_kill_filter(_type="normal", skipme=True)
+    assert any_store.read([b"a"]) == [b"1"]
+
+
+def test_a_restarted_server_answers_at_once(tmp_path: Path) -> None:
+    with embedded_server(tmp_path) as url:
+        store = RedisStore(url)
+        store.write({b"a": b"1"})
+        assert store.read([b"a"]) == [b"1"]
+    with pytest.raises(OnlineStoreError):
+        store.read([b"a"])
+    with embedded_server(tmp_path) as again:
+        assert again == url
+        assert store.read([b"a"]) == [b"1"]
+        store.close()
+
+
+def test_a_forked_process_uses_connections_of_its_own(store: RedisStore) -> None:
+    store.write({b"a": b"1"})
+    store.read([b"a"])
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, b"".join(value or b"?" for value in store.read([b"a"])))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 10) == b"1"
+    assert store.read([b"a"]) == [b"1"]
+    os.close(reader)
+    os.close(writer)
+
+
+def test_threads_share_a_store(store: RedisStore) -> None:
+    store.write({b"%d" % i: b"%d" % i for i in range(8)})
+    wrong: list[object] = []
+
+    def read(i: int) -> None:
+        wrong.extend(i for _ in range(200) if store.read([b"%d" % i]) != [b"%d" % i])
+
+    threads = [threading.Thread(target=read, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://:pw@h:1/2", "redis://h:1/2"),
+        ("rediss://u:p%40w@h/0?ssl_ca_certs=x", "rediss://h/0"),
+        ("unix://u@/run/redis.sock?db=1&password=x", "unix:///run/redis.sock"),
+    ],
+)
+def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
+
+
+def entry(as_of: int, *, visible_from: int | None = None, restatement: int = 0, completed_at: int = 0) -> HeadEntry:
+    return HeadEntry(
+        as_of=as_of,
+        restatement=restatement,
+        visible_from=as_of if visible_from is None else visible_from,
+        completed_at=completed_at,
+        rows=1,
+    )
+
+
+def test_a_head_answers_with_the_newest_refresh_that_is_visible() -> None:
+    head = Head((entry(10), entry(20, visible_from=25), entry(20, visible_from=27, restatement=1)))
+    assert decode_head(encode_head(head)) == head
+    assert [found and (found.as_of, found.restatement) for found in map(head.at, (9, 10, 24, 25, 26, 27, 99))] == [
+        None, (10, 0), (10, 0), (20, 0), (20, 0), (20, 1), (20, 1)
+    ]  # fmt: skip
+
+
+def test_a_head_keeps_its_newest_entries_and_the_recent_ones() -> None:
+    head = Head(tuple(entry(i, completed_at=i) for i in range(10)))
+    assert [one.as_of for one in head.trimmed(keep=2, completed_since=100).entries] == [8, 9]
+    assert [one.as_of for one in head.trimmed(keep=2, completed_since=7).entries] == [7, 8, 9]
+    assert head.trimmed(keep=20, completed_since=100) == head
