@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from featurekit.clock import Instant
-from featurekit.errors import NotRegisteredError, OnlineStoreError
+from featurekit.errors import KeyTypeError, NotRegisteredError, OnlineStoreError
 from featurekit.online.answer import AnswerPlan, ViewRows
 from featurekit.online.keys import KeyTexts, Namespace
 from featurekit.online.planned import Pick, PlannedService
@@ -39,7 +39,14 @@ class Lookups:
             if known is None:
                 known = yield from self.load(service)
             planned, answers = known
-            columns = planned.accept(entities, request)
+            try:
+                columns = planned.accept(entities, request)
+            except KeyTypeError:
+                latest = yield from self.load(service)
+                if latest is known:
+                    raise
+                known = latest  # the request may be right for what is published now
+                continue
             keys = planned.entity_keys(columns.values)
             picks = [view.head.at(at) for view in planned.views]
             values = yield _keys_to_read(planned, picks, keys)
