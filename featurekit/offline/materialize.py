@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 Sink = Callable[[Batches], Batches]
 """Takes a partition's rows and yields counters: batches of COUNTERS, summed over all partitions."""
-COUNTERS: Final = Schema((Field("name", String(), False), Field("value", Int64(), False)))
-ROWS: Final = "rows"
+COUNTERS: Final = Schema((Field("name", String()), Field("value", Int64())))  # nullable: as sinks write them
+ROWS: Final = "$rows"  # apart from the counters of any sink
 _LATEST: Final = "$latest"
 
 

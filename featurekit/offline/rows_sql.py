@@ -19,6 +19,7 @@ from featurekit.status import Status
 from featurekit.targets.spark import render
 
 LAST: Final = "$last"
+SlotNames = Callable[[Column], str]
 Within = Callable[[int], Sql]
 """The condition that the newest visible event is at most so many microseconds older than the as-of."""
 
@@ -76,8 +77,9 @@ def feature_columns(view: CompiledView, within: Within) -> tuple[tuple[str, Sql]
     return (*values, *statuses)
 
 
-def feature_sql(feature: CompiledFeature, within: Within) -> Sql:
-    value = one_nan(render(feature.expression, slot_name), feature.type)
+def feature_sql(feature: CompiledFeature, within: Within, names: SlotNames = slot_name) -> Sql:
+    """Return a feature's value over a slots frame, before its default; `names` says what slots are called there."""
+    value = one_nan(render(feature.expression, names), feature.type)
     if not feature.is_latest or feature.ttl is None:
         return value
     return case((within(feature.ttl), value))

@@ -36,6 +36,7 @@ class Select:
 
     columns: tuple[tuple[str, Sql], ...]
     source: str
+    alias: str | None = None
     joins: tuple[Join, ...] = ()
     where: tuple[Sql, ...] = ()
     group_by: tuple[Sql, ...] = ()
@@ -72,7 +73,7 @@ def _select(step: Select) -> str:
     width = min(width, 56)
     columns = ",\n".join(f"  {_column(label, expression, width)}" for label, expression in step.columns)
     lines = [f"-- {line}" for line in step.note.splitlines()]
-    lines += ["SELECT", columns, f"FROM {quote_identifier(step.source)}"]
+    lines += ["SELECT", columns, f"FROM {quote_identifier(step.source)}{_alias(step)}"]
     for join in step.joins:
         on = " AND ".join(join.on)
         lines.append(f"LEFT JOIN {quote_identifier(join.source)} AS {quote_identifier(join.alias)} ON {on}")
@@ -93,6 +94,10 @@ def _column(label: str, expression: Sql, width: int) -> str:
     if expression in ("*", quote_identifier(label)):
         return expression
     return f"{expression:<{width}} AS {quote_identifier(label)}"
+
+
+def _alias(step: Select) -> str:
+    return f" AS {quote_identifier(step.alias)}" if step.alias else ""
 
 
 def _indent(text: str) -> str:

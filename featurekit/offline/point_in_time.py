@@ -1,0 +1,293 @@
+"""Training rows: each label row with what serving would have answered at its timestamp.
+
+Every view is taken as of its own g(t), then defaults are applied, then on-demand features are computed, in that order
+and by the expressions that serving uses (DESIGN T3, T6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+
+from featurekit.clock import Instant, format_instant
+from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, ServiceView, SlotFunction
+from featurekit.errors import InputError, SourceError, TimeError
+from featurekit.expr.nodes import Column, Literal
+from featurekit.expr.nodes import columns as columns_of
+from featurekit.grid import Grid
+from featurekit.offline.as_of import Span, as_of_slots
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.labels import LabelSpec, check_labels, read_labels
+from featurekit.offline.rows_sql import LAST, feature_sql
+from featurekit.offline.source import key_names
+from featurekit.offline.sql import Join, Query, Select, Sql, call, long, name, one_nan, render_query, try_cast
+from featurekit.offline.sweep import AS_OF
+from featurekit.targets.spark import render, render_literal, render_string
+from featurekit.types import DataType, Field, parse_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+LABELS: Final = "featurekit_labels"
+
+
+def point_in_time(
+    engine: BatchEngine,
+    service: CompiledService,
+    labels: DataFrame | LabelSpec,
+    *,
+    timestamp: str = "event_timestamp",
+    now: Instant | None = None,
+) -> DataFrame:
+    """Return each label row exactly once, with the service's outputs behind its own columns; in no promised order.
+
+    Where `now` is given, labels that serving could not have answered yet are refused. A null key is an entity without
+    rows; a null timestamp is refused, with the number of such rows: there is no answer to give.
+    """
+    if isinstance(labels, LabelSpec):
+        timestamp = labels.timestamp
+        labels = read_labels(engine, service, labels)
+    fields = _fields(labels)
+    check_labels(service, fields, timestamp)
+    times = _times(engine, labels, timestamp)
+    plan = _Plan(service, tuple(field.name for field in fields), timestamp)
+    if now is not None and times is not None:
+        _check_now(plan, times, now)
+    frames: dict[str, DataFrame] = {LABELS: labels}
+    for position, view in enumerate(plan.views):
+        asked = engine.query(render_query(plan.requests(position)), {LABELS: labels})
+        frames[_slots_name(position)] = as_of_slots(engine, view, asked, _span(view, times))
+    return engine.query(render_query(plan.outputs()), frames)
+
+
+def explain_point_in_time_sql(service: CompiledService, labels: tuple[str, ...], timestamp: str) -> Sql:
+    """Return the SQL that puts labels, slots, defaults and on-demand features together."""
+    return render_query(_Plan(service, labels, timestamp).outputs())
+
+
+def _fields(frame: DataFrame) -> tuple[Field, ...]:
+    return tuple(Field(field.name, _type(field.dataType.simpleString())) for field in frame.schema.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried(DataType):
+    """A type that only label columns of no meaning to us have; it is carried along."""
+
+    spelled: str
+
+    @property
+    def name(self) -> str:
+        return self.spelled
+
+
+def _type(spelled: str) -> DataType:
+    try:
+        return parse_type(spelled)
+    except InputError:
+        return _Carried(spelled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    earliest: Instant
+    latest: Instant
+
+
+def _times(engine: BatchEngine, labels: DataFrame, timestamp: str) -> _Times | None:
+    at = name(timestamp)
+    columns = (
+        ("rows", "count(*)"),
+        ("dated", f"count({at})"),
+        ("low", f"unix_micros(min({at}))"),
+        ("high", f"unix_micros(max({at}))"),
+    )
+    query = Query(steps=(("times", Select(columns=columns, source=LABELS)),))
+    row = engine.to_arrow(engine.query(render_query(query), {LABELS: labels})).to_pylist()[0]
+    if missing := row["rows"] - row["dated"]:
+        raise SourceError(
+            f"{missing} of {row['rows']} label rows have no {timestamp}",
+            why="what serving would have answered depends on when it was asked",
+            try_="leave those rows out, or give them a time",
+        )
+    return None if row["low"] is None else _Times(row["low"], row["high"])
+
+
+def _span(view: CompiledView, times: _Times | None) -> Span | None:
+    grid = view.view.grid
+    return None if times is None else Span(grid.served_at(times.earliest), grid.served_at(times.latest))
+
+
+def _check_now(plan: _Plan, times: _Times, now: Instant) -> None:
+    for view in plan.views:
+        complete = view.view.grid.served_at(times.latest) + view.view.allowed_lateness
+        if complete > now or times.latest > now:
+            raise TimeError(
+                f"the latest label, {format_instant(times.latest)}, can't be answered yet",
+                why=f"rows of {view.name} may land until {format_instant(complete)}, and it is {format_instant(now)}",
+                try_="leave out the labels that lie in the future",
+            )
+
+
+def _slots_name(position: int) -> str:
+    return f"featurekit_slots{position}"
+
+
+class _Plan:
+    """The queries of one training set: which views, what is asked of each, how it comes together.
+
+    A view that the service uses in several roles is swept once for all of them.
+    """
+
+    def __init__(self, service: CompiledService, labels: tuple[str, ...], timestamp: str) -> None:
+        self.service = service
+        self.labels = labels
+        self.timestamp = timestamp
+        used = _used_features(service)
+        names: dict[str, set[str]] = {}
+        for part in service.views:
+            names.setdefault(part.view.name, set()).update(used.get(part.alias, set()))
+        views = {part.view.name: part.view for part in service.views}
+        self.views = tuple(_narrowed(view, names[label]) for label, view in views.items())
+        self._position = {view.name: position for position, view in enumerate(self.views)}
+
+    def requests(self, position: int) -> Query:
+        """Return what is asked of a view: its keys and as-ofs, from the labels, for each of its roles."""
+        parts = [part for part in self.service.views if self._position[part.view.name] == position]
+        step: Select | None = None
+        for part in reversed(parts):
+            columns = (*zip(key_names(part.view), _keys(part), strict=True), (AS_OF, self._served_at(part.view)))
+            step = Select(columns=columns, source=LABELS, union=step)
+        assert step is not None
+        return Query(steps=(("requests", step),))
+
+    def outputs(self) -> Query:
+        asked = Select(
+            columns=(
+                ("*", "*"),
+                *((_as_of(view), self._served_at(view)) for view in self.views),
+            ),
+            source=LABELS,
+            note="each label row with the as-of that would have served it, per view",
+        )
+        query = Query(steps=(("asked", asked),)).then("joined", self._joined()).then("features", self._features())
+        return query.then("outputs", self._outputs())
+
+    def _joined(self) -> Select:
+        columns = [(label, name("l", label)) for label in (*self.labels, *map(_as_of, self.views))]
+        joins = []
+        for role, part in enumerate(self.service.views):
+            view, alias = self.views[self._position[part.view.name]], f"s{role}"
+            on = [f"{name(alias, label)} = {key}" for label, key in zip(key_names(view), _keys(part, "l"), strict=True)]
+            on.append(f"{name(alias, AS_OF)} = {name('l', _as_of(view))}")
+            joins.append(Join(source=_slots_name(self._position[view.name]), alias=alias, on=tuple(on)))
+            columns.append((_role(role, LAST), name(alias, LAST)))
+            for slot in view.slots:
+                value = name(alias, slot.name)
+                # A null key joins nothing: an entity without rows, of which every count is 0.
+                empty = call("coalesce", value, "0L") if slot.function is SlotFunction.COUNT else value
+                columns.append((_role(role, slot.name), empty))
+        note = "each view as of its own instant"
+        return Select(columns=tuple(columns), source="asked", alias="l", joins=tuple(joins), note=note)
+
+    def _features(self) -> Select:
+        columns = [(label, name(label)) for label in self.labels]
+        for role, part in enumerate(self.service.views):
+            view = self.views[self._position[part.view.name]]
+            columns += [
+                (_feature(part.alias, feature.name), self._feature(role, view, feature)) for feature in view.features
+            ]
+        inputs = {column.name for item in self.service.on_demand for column in columns_of(item.expression)}
+        asked = [*self.service.keys.fields, *self.service.request.fields]
+        columns += [
+            (_request(field.name), try_cast(name(field.name), field.type)) for field in asked if field.name in inputs
+        ]
+        return Select(columns=tuple(columns), source="joined", note="features, then their defaults")
+
+    def _feature(self, role: int, view: CompiledView, feature: CompiledFeature) -> Sql:
+        def within(age: int) -> Sql:
+            return f"{call('unix_micros', name(_role(role, LAST)))} >= {name(_as_of(view))} - {long(age)}"
+
+        value = feature_sql(feature, within, lambda column: _role(role, column.name))
+        return _defaulted(value, feature.default, feature.type)
+
+    def _outputs(self) -> Select:
+        computed = {f"{item.view}.{item.name}": item for item in self.service.on_demand}
+        columns = [(label, name(label)) for label in self.labels]
+        for output in self.service.outputs:
+            if item := computed.get(output.name):
+                value = one_nan(render(item.expression, self._input), item.type)
+                columns.append((output.name, _defaulted(value, item.default, item.type)))
+            else:
+                columns.append((output.name, name(f"${output.name}")))
+        return Select(columns=tuple(columns), source="features", note=f"the outputs of {self.service.name}, in order")
+
+    @staticmethod
+    def _input(column: Column) -> str:
+        return _request(column.name) if column.qualifier is None else _feature(column.qualifier, column.name)
+
+    def _served_at(self, view: CompiledView) -> Sql:
+        return served_at_sql(view.view.grid, call("unix_micros", name(self.timestamp)))
+
+
+def served_at_sql(grid: Grid, at: Sql) -> Sql:
+    """Return g(t) of a time in microseconds: arithmetic in UTC, the grid itself where it follows local days."""
+    if grid.timezone is None:
+        shifted = f"({at} - {long(grid.availability_delay)})" if grid.availability_delay else at
+        return f"({shifted} - pmod({shifted}, {long(grid.every)}))"
+    anchor = "CAST(NULL AS INT)" if grid.anchor is None else str((grid.anchor - date(1970, 1, 1)).days)
+    zone = render_string(grid.timezone)
+    return call("featurekit_served_at", at, long(grid.every), long(grid.availability_delay), zone, anchor)
+
+
+def _used_features(service: CompiledService) -> dict[str, set[str]]:
+    """Return the features that the service needs of each alias: its outputs, and inputs of on-demand features."""
+    used: dict[str, set[str]] = {}
+    for output in service.outputs:
+        alias, _, feature = output.name.partition(".")
+        used.setdefault(alias, set()).add(feature)
+    for item in service.on_demand:
+        for column in columns_of(item.expression):
+            if column.qualifier is not None:
+                used.setdefault(column.qualifier, set()).add(column.name)
+    return used
+
+
+def _narrowed(view: CompiledView, names: set[str]) -> CompiledView:
+    """Return the view with the named features alone; a feature depends on itself alone (DESIGN T5)."""
+    features = tuple(feature for feature in view.features if feature.name in names)
+    needed = {column.name for feature in features for column in columns_of(feature.expression)}
+    return replace(view, features=features, slots=tuple(slot for slot in view.slots if slot.name in needed))
+
+
+def _keys(part: ServiceView, table: str | None = None) -> list[Sql]:
+    """Return the label columns that a view's keys are read from, in the keys' types.
+
+    An integer that the key's type has no value for names no entity, as NULL does.
+    """
+    found = []
+    for key, label in zip(part.view.keys, part.request_keys, strict=True):
+        found.append(try_cast(name(label) if table is None else name(table, label), key.type))
+    return found
+
+
+def _as_of(view: CompiledView) -> str:
+    return f"$as of {view.name}"
+
+
+def _role(role: int, label: str) -> str:
+    return f"${role} {label}"
+
+
+def _feature(alias: str, feature: str) -> str:
+    return f"${alias}.{feature}"
+
+
+def _request(label: str) -> str:
+    return f"$request {label}"
+
+
+def _defaulted(value: Sql, default: Any, kind: DataType) -> Sql:
+    if default is None:
+        return value
+    return call("coalesce", value, render_literal(Literal(type=kind, nullable=False, value=default)))
