@@ -1,0 +1,169 @@
+"""The HTTP bodies, between bytes and values: what a request says, and an answer in the shape of the question.
+
+    {"entities": {"carrier": "UA"}, "request": {"distance": 1400}, "at": "2013-11-15T03:00Z"}
+
+`entities` is one object or a list of them; so is `request`, which may be left away, as may `at`. An answer's `values`,
+`statuses` and `reasons` are one object or a list of them, as `entities` was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from featurekit.clock import Instant, format_instant, parse_instant
+from featurekit.errors import FeaturekitError, InputError, ModelError, NotRegisteredError, OutsideError
+from featurekit.online.reason import Reason
+from featurekit.online.result import Features
+from featurekit.plan import LookupPlan
+from featurekit.serving.json_values import FromJson, from_json, to_json
+from featurekit.serving.model import Prediction
+from featurekit.status import Status
+
+Rows = dict[str, Any] | list[dict[str, Any]]
+Readers = Mapping[str, FromJson]
+
+_STATUSES: Final = {int(status): status.name for status in Status}
+_REASONS: Final = {int(reason): reason.name for reason in Reason}
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A request's body."""
+
+    entities: Rows
+    request: Rows | None = None
+    at: str | None = None
+
+    @property
+    def instant(self) -> Instant | None:
+        """The time that is asked about; TimeError where it is none."""
+        return None if self.at is None else parse_instant(self.at)
+
+
+_QUESTION: Final = msgspec.json.Decoder(Question)
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)  # str: a NumPy time, where the year is beyond 9999
+
+
+def decode_question(body: bytes) -> Question:
+    """Return a request's body as a value; InputError where it is no question."""
+    try:
+        return _QUESTION.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(
+            "the request's body can't be read",
+            where="body",
+            why=str(error),
+            try_='{"entities": {…} or [{…}], "request": {…}, "at": "2013-11-15T03:00Z"}',
+        ) from error
+
+
+def readers_of(plan: LookupPlan) -> Readers:
+    """Return how each value of a service's requests is read from JSON, by name."""
+    types = {key.request: key.type for key in plan.keys} | {field.name: field.type for field in plan.request.fields}
+    return {name: from_json(name, kind) for name, kind in types.items()}
+
+
+def read_rows(rows: Rows | None, readers: Readers) -> Any:
+    """Return entities or request values as a lookup takes them; names nobody knows are left for it to refuse."""
+    if rows is None:
+        return None
+    if isinstance(rows, dict):
+        return _read_row(rows, readers)
+    return [_read_row(row, readers) for row in rows]
+
+
+def encode_features(features: Features) -> bytes:
+    """Return the answer to a lookup."""
+    return _ENCODER.encode({**_header(features), "values": _shown_values(features), **_shown_statuses(features)})
+
+
+def encode_prediction(prediction: Prediction) -> bytes:
+    """Return the answer to a prediction; `statuses` are those of the features it was made from."""
+    features = prediction.features
+    return _ENCODER.encode(
+        {
+            "model": prediction.model,
+            "version": prediction.version,
+            "provider": prediction.provider,
+            **_header(features),
+            "predictions": _finite(prediction.to_python()),
+            **_shown_statuses(features),
+        }
+    )
+
+
+def encode_error(error: FeaturekitError) -> bytes:
+    """Return an error with its parts: error, what, where, why, try."""
+    return _ENCODER.encode(error.parts())
+
+
+def http_status(error: FeaturekitError) -> int:
+    """Return the HTTP status that says whose turn it is.
+
+    >>> http_status(InputError("")), http_status(NotRegisteredError("")), http_status(OutsideError(""))
+    (400, 404, 503)
+    """
+    match error:
+        case NotRegisteredError():
+            return 404
+        case ModelError():
+            return 409  # nothing is wrong with the request: the model and the service no longer fit
+        case InputError():
+            return 400
+        case OutsideError():
+            return 503  # asking again may help
+        case _:
+            return 500
+
+
+def encode(document: Mapping[str, Any]) -> bytes:
+    return _ENCODER.encode(document)
+
+
+def _read_row(row: dict[str, Any], readers: Readers) -> dict[str, Any]:
+    for name, value in row.items():
+        # A lookup would take a list for a column of values, and answer for as many rows.
+        if isinstance(value, list | dict):
+            raise InputError(
+                f"{name} is {'an object' if isinstance(value, dict) else 'an array'}",
+                where=name,
+                why="each name has one value",
+                try_="for many entities, pass a list of objects",
+            )
+    return {name: readers[name](value) if name in readers else value for name, value in row.items()}
+
+
+def _header(features: Features) -> dict[str, Any]:
+    return {
+        "service": features.service,
+        "at": format_instant(features.at),
+        "as_of": {view: None if at is None else format_instant(at) for view, at in features.as_of.items()},
+    }
+
+
+def _shown_values(features: Features) -> Any:
+    found = features.to_dict()
+    if features.is_single:
+        return {name: to_json(value) for name, value in found.items()}
+    return [{name: to_json(value) for name, value in row.items()} for row in found]
+
+
+def _shown_statuses(features: Features) -> dict[str, Any]:
+    names = features.names
+    statuses = [
+        {name: _STATUSES[code] for name, code in zip(names, codes, strict=True)} for codes in features.statuses.tolist()
+    ]
+    reasons = [
+        {name: _REASONS[code] for name, code in zip(names, codes, strict=True) if code}
+        for codes in np.asarray(features.reasons).tolist()
+    ]
+    if features.is_single:
+        return {"statuses": statuses[0], "reasons": reasons[0]}
+    return {"statuses": statuses, "reasons": reasons}
+
+
+def _finite(answer: Any) -> Any:
+    return [_finite(each) for each in answer] if isinstance(answer, list) else to_json(answer)
