@@ -8,7 +8,7 @@ import typer
 
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned, counted
 from featurekit.cli.context import invocation
-from featurekit.cli.overview import Freshness, Overview, overview
+from featurekit.cli.overview import Freshness, Overview, model_document, overview
 from featurekit.clock import format_instant
 from featurekit.compiled import CompiledRepository
 from featurekit.compiler import compile_repository
@@ -16,7 +16,6 @@ from featurekit.config import Settings
 from featurekit.definitions.repo import load_repo
 from featurekit.online import embedded
 from featurekit.online.redis import shown_url
-from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.registry import Registry
 
 
@@ -109,7 +108,7 @@ def listed(definitions: CompiledRepository, found: Overview) -> Answer:
             }
             for name, service in definitions.services.items()
         },
-        "models": [_model(model) for model in found.models],
+        "models": [model_document(model) for model in found.models],
     }
     return Answer(document=document, blocks=tuple(_tables(definitions, found, entities, fresh)))
 
@@ -192,15 +191,5 @@ def _registered(found: Overview) -> dict[str, Any]:
             {"registration": one.id, "at": format_instant(one.at), "services": list(one.services)}
             for one in found.pending
         ],
-        "models": [_model(model) for model in found.models],
-    }
-
-
-def _model(model: ModelRecord) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "version": model.version,
-        "service": model.service,
-        "columns": list(model.columns),
-        "registered_at": format_instant(model.registered_at),
+        "models": [model_document(model) for model in found.models],
     }

@@ -64,12 +64,16 @@ def lookup(
     return looked_up(found, rows, plan)
 
 
+def store_url(settings: Settings) -> str:
+    """Return the online store's URL: the one in the settings, or the embedded server's, started if need be."""
+    return settings.redis_url or embedded.start(settings.state).url
+
+
 @contextmanager
 def opened_client(settings: Settings) -> Iterator[FeatureClient]:
     """Give a lookup client for the online store of the settings."""
-    url = settings.redis_url or embedded.start(settings.state).url
     with FeatureClient(
-        url,
+        store_url(settings),
         project=settings.project,
         environment=settings.environment,
         clock=settings.clock,
@@ -93,7 +97,7 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
     """Return features as an answer."""
     values: list[Mapping[str, Any]] = found.to_dict()
     statuses = found.statuses.tolist()
-    unavailable = _unavailable(found, plan)
+    unavailable = unavailable_views(found, plan)
     document = {
         "service": found.service,
         "fingerprint": found.fingerprint,
@@ -111,7 +115,7 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
     }
     is_one = len(values) == 1
     blocks: list[Block] = [_single(found, values[0], statuses[0])] if is_one else _many(found, rows, values)
-    blocks.append(_freshness(found))
+    blocks.append(freshness(found))
     for view, why, try_ in unavailable:
         blocks += [Line(f"{view} is UNAVAILABLE: {why}", Tone.BAD), Line(f"  try    {try_}")]
     return Answer(document=document, blocks=tuple(blocks), exit_code=OutsideError.exit_code if unavailable else 0)
@@ -144,7 +148,8 @@ def _cell(value: Any, status: Status) -> Cell:
     return Toned(status.name, _TONES.get(status, Tone.WARNING)) if value is None else shown_value(value)
 
 
-def _freshness(found: Features) -> Table:
+def freshness(found: Features) -> Table:
+    """Return which refresh answered for each view, and how old it was."""
     rows = tuple(
         (alias, "nothing served" if as_of is None else f"as of {format_instant(as_of)}", _age(found, as_of))
         for alias, as_of in found.as_of.items()
@@ -156,7 +161,7 @@ def _age(found: Features, as_of: int | None) -> str:
     return "" if as_of is None else f"{format_duration((found.at - as_of) // 1_000_000 * 1_000_000)} old"
 
 
-def _unavailable(found: Features, plan: LookupPlan) -> list[tuple[str, str, str]]:
+def unavailable_views(found: Features, plan: LookupPlan) -> list[tuple[str, str, str]]:
     """Return each view with a value that the store could not give, why, and what to try."""
     reasons, statuses = found.reasons, found.statuses
     told: dict[tuple[str, Reason], None] = {}

@@ -90,3 +90,19 @@ def _state(fingerprint: str, version: Any) -> str:
     if version is None:
         return "new"
     return f"v{version.number}" if version.fingerprint.data == fingerprint else f"changed since v{version.number}"
+
+
+def model_document(record: ModelRecord) -> dict[str, Any]:
+    """Return a model's record as --json tells it."""
+    return {
+        "name": record.name,
+        "version": record.version,
+        "service": record.service,
+        "service_fingerprint": record.service_fingerprint,
+        "columns": list(record.columns),
+        "dtype": record.dtype,
+        "input": record.input,
+        "output": record.output,
+        "sha256": record.sha256,
+        "registered_at": format_instant(record.registered_at),
+    }

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from featurekit.cli.app import app
 from featurekit.cli.start import write_project
 from featurekit.online import embedded
+from tests.cli.served import Served, registered_project
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,6 +56,20 @@ def project(folder: Path) -> Path:
     """The project that `init` writes."""
     write_project(folder)
     return folder
+
+
+@pytest.fixture
+def registered(project: Path) -> Iterator[Served]:
+    """The project, registered and not materialized."""
+    with registered_project(project) as found:
+        yield found
+
+
+@pytest.fixture
+def served(registered: Served) -> Served:
+    """The project with rows of two customers, as of 8 January."""
+    registered.serve()
+    return registered
 
 
 @pytest.fixture

@@ -1,36 +1,17 @@
-"""`lookup`, `list`, `status` on a project that is served, without Spark: its rows went through the real writer."""
+"""`lookup`, `list`, `status` on a project that is served."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from featurekit.apply import register
-from featurekit.clock import DAY, parse_instant
-from featurekit.compiled import CompiledRepository
-from featurekit.compiler import compile_repository
-from featurekit.config import Settings, read_settings
-from featurekit.definitions.repo import load_repo
-from featurekit.online import embedded
-from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.redis import RedisStore
-from featurekit.online.refresh import begin_refresh, complete_refresh, drop_space
-from featurekit.online.writer import row_sink
-from featurekit.registry.desired import desired_state
-from featurekit.registry.registry import Registry
-from featurekit.rows import offline_schema
+from featurekit.online.refresh import drop_space
 from tests.cli.conftest import Cli
+from tests.cli.served import Served
 
-AS_OF = parse_instant("2026-01-08")
-NOW = parse_instant("2026-01-08T12:00Z")
 ASKED = ("lookup", "checkout", "customer_id=1", "basket_amount=40")
-
 WATCHED = """
 import sys
 from featurekit.cli.app import main
@@ -40,54 +21,6 @@ try:
 finally:
     print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
-
-
-@dataclass
-class Served:
-    """A registered project whose view is served as of AS_OF."""
-
-    settings: Settings
-    definitions: CompiledRepository
-    store: RedisStore
-    space: KeySpace
-
-
-@pytest.fixture
-def registered(project: Path) -> Iterator[Served]:
-    settings = read_settings(start=project, environ={})
-    definitions = compile_repository(load_repo(settings.definitions, root=project), project)
-    store = RedisStore(embedded.start(settings.state).url)
-    namespace = Namespace(settings.project, settings.environment)
-    registry = Registry(
-        settings.registry, project=settings.project, environment=settings.environment, models=settings.models
-    )
-    register(desired_state(definitions), registry, store, namespace, NOW)
-    view = definitions.views["customer_spend"]
-    space = KeySpace(namespace=namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=AS_OF)
-    yield Served(settings, definitions, store, space)
-    store.close()
-
-
-@pytest.fixture
-def served(registered: Served) -> Served:
-    view = registered.definitions.views["customer_spend"]
-    rows = {
-        "customer_id": [1, 2],
-        "__last_event": [AS_OF - DAY, AS_OF - DAY],
-        "orders_7d": [3, 2],
-        "spend_7d": [Decimal("61.25"), Decimal("20.25")],
-        "last_amount": [Decimal("5.75"), Decimal("8.00")],
-        "__status_last_amount": [0, 0],
-    }
-    kinds = {"customer_id": pa.int64(), "__last_event": pa.timestamp("us", tz="UTC"), "orders_7d": pa.int64()}
-    kinds |= {"spend_7d": pa.decimal128(20, 2), "last_amount": pa.decimal128(10, 2), "__status_last_amount": pa.int8()}
-    names = offline_schema(view).names
-    batch = pa.RecordBatch.from_pydict({n: rows[n] for n in names}, schema=pa.schema([(n, kinds[n]) for n in names]))
-    refresh = begin_refresh(registered.store, registered.space, expires_in_s=3600)
-    url = embedded.start(registered.settings.state).url
-    list(row_sink(view, registered.space, url, expires_in_s=3600)(iter([batch])))
-    complete_refresh(registered.store, refresh, grid=view.view.grid, completed_at=AS_OF, rows=2)
-    return registered
 
 
 def test_lookup_shows_values_statuses_and_their_age(cli: Cli, served: Served) -> None:

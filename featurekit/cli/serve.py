@@ -1,0 +1,43 @@
+"""`serve`: lookups and predictions over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from featurekit.cli.answer import Answer, Line, Tone
+from featurekit.cli.context import invocation
+from featurekit.cli.lookup import opened_client, store_url
+from featurekit.cli.model import opened_registry
+from featurekit.online.redis import RedisStore
+from featurekit.serving.app import LOOPBACK, HttpServer, create_app
+from featurekit.serving.model import ModelClient
+from featurekit.serving.runtime import Device
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="0.0.0.0 for other machines too.")] = LOOPBACK,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="0: any free one.")] = 8080,
+    device: Annotated[
+        Device, typer.Option("--device", help="Where models run. auto: a GPU where there is one.")
+    ] = Device.AUTO,
+) -> None:
+    """Answer lookups and predictions over HTTP.
+
+    POST /v1/lookup/SERVICE and /v1/predict/MODEL; GET /health/live and /health/ready. Runs until it is stopped by
+    Ctrl-C or SIGTERM, and lets requests in flight end.
+    """
+    asked = invocation(context)
+    settings = asked.settings()
+    store = RedisStore(store_url(settings), timeout_ms=settings.redis_timeout_ms)
+    try:
+        with opened_client(settings) as client:
+            models = ModelClient(client, opened_registry(settings), device=device)
+            server = HttpServer(create_app(client, store, models), host=host, port=port)
+            line = Line(f"serving {settings.project} ({settings.environment}) on {server.url}", Tone.GOOD)
+            asked.output.answer(Answer(document={"url": server.url}, blocks=(line,)))
+            server.run()
+    finally:
+        store.close()
