@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
+from typing import Any, assert_never
 
 from featurekit.clock import Instant, format_instant
+from featurekit.status import Status
 
 
 class Cause(StrEnum):
@@ -66,12 +67,17 @@ class RowState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRow:
-    """One stored row's label, whatever its values: its own as-of and fingerprint, or what is wrong with it."""
+    """One stored row's label: its own as-of and fingerprint, or what is wrong with it.
+
+    `values` and `statuses` are what it holds, in the order of the view's fields, where that can be read.
+    """
 
     state: RowState
     as_of: Instant | None = None
     fingerprint: str | None = None
     problem: str = ""
+    values: tuple[Any, ...] | None = None
+    statuses: tuple[Status, ...] | None = None
 
     @property
     def cause(self) -> Cause | None:

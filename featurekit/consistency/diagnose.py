@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from featurekit.consistency.causes import Cause, Refresh, StoredRow, explain
+from featurekit.consistency.causes import Cause, Refresh, RowState, StoredRow, explain
 from featurekit.consistency.cells import (
     Answers,
     Cells,
@@ -20,7 +20,7 @@ from featurekit.consistency.cells import (
     zeros_of,
 )
 from featurekit.consistency.compare import FieldComparison, Verdict, compare_fields
-from featurekit.consistency.show import show_cell, show_row, show_value
+from featurekit.consistency.show import show_cell, show_row, show_status, show_value, shown_fields
 from featurekit.consistency.view_report import Evidence, Finding
 from featurekit.types import Boolean, Float64
 
@@ -68,17 +68,22 @@ def diagnose(compared: Compared) -> tuple[Finding, ...]:
 
 def _row_causes(compared: Compared) -> list[Cause | None]:
     """Return each entity's cause that is about its whole row, None where there is none."""
-    causes: list[Cause | None] = []
-    for row, served, recomputed in zip(compared.rows, compared.served.found, compared.recomputed.found, strict=True):
-        cause = row.cause
-        if cause is None and served != recomputed:
-            cause = Cause.MISSING_ROW if recomputed else Cause.EXTRA_ROW
-        causes.append(cause)
-    # A lookup may fail for all rows at once, though each can be read.
     unavailable = np.logical_or.reduce(
         [comparison.verdicts == Verdict.UNAVAILABLE for comparison in compared.comparisons.values()]
     )
-    return [Cause.UNAVAILABLE if gone else cause for cause, gone in zip(causes, unavailable, strict=True)]
+    return [
+        # The label first: the client answers nothing for a row that it refuses, and the label says why.
+        row.cause or (Cause.UNAVAILABLE if gone else _presence(bool(served), bool(recomputed)))
+        for row, gone, served, recomputed in zip(
+            compared.rows, unavailable, compared.served.found, compared.recomputed.found, strict=True
+        )
+    ]
+
+
+def _presence(served: bool, recomputed: bool) -> Cause | None:
+    if served == recomputed:
+        return None
+    return Cause.MISSING_ROW if recomputed else Cause.EXTRA_ROW
 
 
 def _is_previous_refresh(compared: Compared) -> Flags:
@@ -146,13 +151,25 @@ def _row_finding(cause: Cause, causes: list[Cause | None], compared: Compared) -
 
 def _row_evidence(cause: Cause, position: int, compared: Compared) -> Evidence:
     # The fields that differ come first: only the first few are shown.
-    fields = tuple(sorted(compared.fields, key=lambda spec: not compared.comparisons[spec.name].differs[position]))
+    order = sorted(
+        range(len(compared.fields)),
+        key=lambda at: not compared.comparisons[compared.fields[at].name].differs[position],
+    )
+    fields = tuple(compared.fields[at] for at in order)
+    served = show_row(fields, compared.served, position)
+    row = compared.rows[position]
+    if row.state is RowState.STALE and row.values is not None and row.statuses is not None:
+        held = [
+            (spec.name, show_status(row.values[at], row.statuses[at], spec.type))
+            for at, spec in zip(order, fields, strict=True)
+        ]
+        served += f"; the row holds {shown_fields(held)}"
     return Evidence(
         entity=compared.entities[position],
         field=None,
-        served=show_row(fields, compared.served, position),
+        served=served,
         recomputed=show_row(fields, compared.recomputed, position),
-        explanation=explain(cause, compared.rows[position], compared.refresh),
+        explanation=explain(cause, row, compared.refresh),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,39 @@ LONGEST = 80
 
 def show_cell(spec: FieldSpec, cells: Cells, position: int) -> str:
     """Return one cell: its value, or the status that stands for none; a default says that it is one."""
-    status = Status(int(cells.statuses[position]))
+    value = _held(cells.values, position, spec.type)
+    return show_status(value, Status(int(cells.statuses[position])), spec.type)
+
+
+def show_status(value: Any, status: Status, kind: DataType) -> str:
+    """Return a held value with its status, which alone is shown where it stands for no value.
+
+    >>> show_status("", Status.DEFAULTED, String()), show_status(None, Status.EXPIRED, String())
+    ("'' (default)", 'EXPIRED')
+    """
     match status:
         case Status.PRESENT:
-            return show_value(_held(cells.values, position, spec.type), spec.type)
+            return show_value(value, kind)
         case Status.DEFAULTED:
-            return f"{show_value(_held(cells.values, position, spec.type), spec.type)} (default)"
+            return f"{show_value(value, kind)} (default)"
         case Status.NULL | Status.MISSING | Status.EXPIRED | Status.UNAVAILABLE:
             return status.name
 
 
 def show_row(fields: tuple[FieldSpec, ...], answers: Answers, position: int) -> str:
-    """Return a row's first fields, or that there is none."""
+    """Return a row's first fields, or that there is none, or that there is no answer."""
+    cells = [answers.fields[spec.name] for spec in fields]
+    if cells and all(each.statuses[position] == Status.UNAVAILABLE for each in cells):
+        return Status.UNAVAILABLE.name
     if not answers.found[position]:
         return "no row"
-    shown = [f"{spec.name} = {show_cell(spec, answers.fields[spec.name], position)}" for spec in fields[:ROW_FIELDS]]
-    return ", ".join(shown) + (", …" if len(fields) > ROW_FIELDS else "")
+    return shown_fields([(spec.name, show_cell(spec, answers.fields[spec.name], position)) for spec in fields])
+
+
+def shown_fields(fields: Sequence[tuple[str, str]]) -> str:
+    """Return the first of some fields with what they hold."""
+    shown = ", ".join(f"{name} = {value}" for name, value in fields[:ROW_FIELDS])
+    return f"{shown}, …" if len(fields) > ROW_FIELDS else shown
 
 
 def show_value(value: Any, kind: DataType) -> str:

@@ -22,7 +22,9 @@ Sink = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """Takes offline rows, gives batches of counters (name, value); runs on executors, so it has to pickle."""
 
 COUNTERS: Final = pa.schema([("name", pa.string()), ("value", pa.int64())])
+# The writer's counters: rows written, and rows that belong to no entity and were not.
 ROWS: Final = "rows"
+NULL_KEYS: Final = "null_keys"
 CHECKED: Final = "checked"
 
 
@@ -107,11 +109,11 @@ def verdict(view: CompiledView, counters: Mapping[str, int]) -> GateVerdict:
 
     GateError where the counters do not cover every written row: a check that did not look must not pass.
     """
-    rows = counters.get(ROWS, 0)
+    rows = counters.get(ROWS, 0) + counters.get(NULL_KEYS, 0)
     checked = counters.get(CHECKED, 0)
     if checked != rows:
         raise GateError(
-            f"{view.name}: {rows:,} rows were written and {checked:,} were checked; it was not published",
+            f"{view.name}: the writer had {rows:,} rows and {checked:,} were checked; it was not published",
             why="each row has to pass the gate as it is written",
             try_="wrap the sink with `quality.gate.gated`; if it is, this is a defect of featurekit",
         )

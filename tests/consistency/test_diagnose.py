@@ -47,7 +47,14 @@ def test_a_cell_has_the_cause_of_its_case(
     assert [finding.cause for finding in findings] == ([expected] if expected else [])
 
 
-STALE = StoredRow(state=RowState.STALE, as_of=19 * DAY, fingerprint=REFRESH.fingerprint)
+STALE = StoredRow(
+    state=RowState.STALE,
+    as_of=19 * DAY,
+    fingerprint=REFRESH.fingerprint,
+    values=(4, None),
+    statuses=(Status.PRESENT, Status.NULL),
+)
+REFUSED = (Status.UNAVAILABLE, Status.UNAVAILABLE)  # what the client answers for a row that it does not take
 FOREIGN = StoredRow(state=RowState.OTHER_VERSION, as_of=20 * DAY, fingerprint="ab12" * 16)
 BROKEN = StoredRow(state=RowState.BROKEN, problem="the row has 20 bytes where 40 belong")
 AWAY = StoredRow(state=RowState.UNAVAILABLE, problem="the key space is gone")
@@ -68,7 +75,7 @@ ROWS: dict[str, tuple[Any, Any, StoredRow, Cause, str]] = {
         "The online store has a row for this entity; training sees no event of it as of 1970-01-21T00:00Z.",
     ),
     "yesterday's row": (
-        (4, 6.0),
+        REFUSED,
         (5, 6.0),
         STALE,
         Cause.STALE_ROW,
@@ -88,21 +95,21 @@ ROWS: dict[str, tuple[Any, Any, StoredRow, Cause, str]] = {
         ),
     ),
     "a row of another definition": (
-        None,
+        REFUSED,
         (5, 6.0),
         FOREIGN,
         Cause.OTHER_VERSION,
         "The row was written by definition ab12ab12; the one that is served is 9f3c9f3c.",
     ),
     "a row cut short": (
-        None,
+        REFUSED,
         (5, 6.0),
         BROKEN,
         Cause.BROKEN_ROW,
         "What lies under the entity's key is not a row: the row has 20 bytes where 40 belong.",
     ),
     "a key space that is gone": (
-        (Status.UNAVAILABLE, Status.UNAVAILABLE),
+        REFUSED,
         (5, 6.0),
         AWAY,
         Cause.UNAVAILABLE,
@@ -161,6 +168,24 @@ def test_evidence_shows_what_was_served_what_was_recomputed_and_some_entities() 
     first = finding.evidence[0]
     assert (first.field, first.served, first.recomputed) == ("mean", "0.0", "NULL")
     assert first.explanation == "Training has no value here; the row holds 0 as if it had been measured."
+
+
+def test_evidence_of_a_stale_row_shows_what_it_holds_though_nobody_is_served_it() -> None:
+    fields = (field("n", Int64()), field("mean", Float64()))
+    (finding,) = diagnose(compared(fields, [REFUSED], [(5, 6.0)], rows=[STALE]))
+    (evidence,) = finding.evidence
+    assert evidence.served == "UNAVAILABLE; the row holds n = 4, mean = NULL"
+    assert evidence.recomputed == "n = 5, mean = 6.0"
+
+
+def test_evidence_of_a_row_shows_the_fields_that_differ_first() -> None:
+    fields = tuple(field(f"x{at}", Int64()) for at in range(9))
+    today = tuple(range(9))
+    (finding,) = diagnose(compared(fields, [(*today[:8], 0)], [None]))
+    assert finding.evidence[0].served == "x0 = 0, x1 = 1, x2 = 2, x3 = 3, …"
+    stale = compared(fields, [(*today[:8], 0)], [today], rows=[StoredRow(state=RowState.STALE, as_of=19 * DAY)])
+    (finding,) = diagnose(stale)
+    assert finding.evidence[0].served == "x8 = 0, x0 = 0, x1 = 1, x2 = 2, …"
 
 
 def test_a_default_is_shown_as_one() -> None:

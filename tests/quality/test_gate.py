@@ -16,7 +16,7 @@ import pytest
 from featurekit.definitions.feature_view import Expectation
 from featurekit.errors import GateError, SourceError
 from featurekit.quality.checks import typed_bounds
-from featurekit.quality.gate import COUNTERS, ROWS, gated, verdict
+from featurekit.quality.gate import COUNTERS, NULL_KEYS, ROWS, gated, verdict
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Decimal, Float32, Float64, Int8, Int32, Int64, String
 from tests.quality.small_view import rows_of, small_view, view_of
@@ -174,14 +174,25 @@ def test_a_sink_that_leaves_rows_unread_does_not_pass() -> None:
         yield pa.RecordBatch.from_pydict({"name": [ROWS], "value": [3]}, schema=COUNTERS)
 
     counters = summed(gated(view, lazy_sink)(iter([rows_of(view, x=[1, 2]), rows_of(view, x=[3])])))
-    with pytest.raises(GateError, match="3 rows were written and 2 were checked"):
+    with pytest.raises(GateError, match="3 rows and 2 were checked"):
         verdict(view, counters)
 
 
 def test_an_ungated_refresh_of_a_view_with_expectations_does_not_pass() -> None:
     view = view_of(Int32(), Expectation(not_null=True))
-    with pytest.raises(GateError, match="5 rows were written and 0 were checked"):
+    with pytest.raises(GateError, match="5 rows and 0 were checked"):
         verdict(view, {ROWS: 5})
+
+
+def test_rows_of_no_entity_are_checked_too_though_the_writer_leaves_them_out() -> None:
+    view = view_of(Int32(), Expectation(not_null=True))
+
+    def writer(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        seen = sum(batch.num_rows for batch in rows)
+        yield pa.RecordBatch.from_pydict({"name": [ROWS, NULL_KEYS], "value": [seen - 1, 1]}, schema=COUNTERS)
+
+    result = verdict(view, summed(gated(view, writer)(iter([rows_of(view, x=[1, None])]))))
+    assert [str(violation) for violation in result.violations] == ["x: 1 of 2 rows (50 %) are null"]
 
 
 def test_a_column_that_is_not_there_fails_rather_than_passing_unseen() -> None:

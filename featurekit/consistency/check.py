@@ -1,0 +1,227 @@
+"""The store audit: sampled entities as they are served, beside what the training path says of them (DESIGN §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from featurekit.clock import Instant, format_instant
+from featurekit.compiled import CompiledView
+from featurekit.consistency.causes import Cause, Refresh
+from featurekit.consistency.cells import FieldSpec
+from featurekit.consistency.compare import FieldComparison, compare_fields
+from featurekit.consistency.diagnose import EVIDENCE_ROWS, Compared, diagnose, unlabelled_mismatches
+from featurekit.consistency.entity_keys import decode_entity_key, show_entity
+from featurekit.consistency.population import Side, offline_entities, online_entities, view_keys
+from featurekit.consistency.recompute import recompute_answers
+from featurekit.consistency.report import ConsistencyReport
+from featurekit.consistency.sample import SampleRule, union
+from featurekit.consistency.served import Served, look_up, read_stored_rows
+from featurekit.consistency.view_report import Evidence, FieldReport, Finding, ViewReport
+from featurekit.errors import NotRegisteredError
+from featurekit.lookup_plan import plan_fields
+from featurekit.offline.engine import BatchEngine
+from featurekit.online.client import FeatureClient
+from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.store import ReadableStore, decode_head
+from featurekit.plan import PlanView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where both sides are read, and at which instant the lookups ask."""
+
+    engine: BatchEngine
+    client: FeatureClient
+    store: ReadableStore
+    namespace: Namespace
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """A view that is served: by which plan, and from which key space."""
+
+    view: CompiledView
+    plan: PlanView
+    space: KeySpace
+
+
+def check_consistency(
+    *,
+    engine: BatchEngine,
+    client: FeatureClient,
+    store: ReadableStore,
+    namespace: Namespace,
+    views: Sequence[CompiledView],
+    at: Instant,
+    sample: SampleRule | None = None,
+    ulps: Mapping[str, int] | None = None,
+) -> ConsistencyReport:
+    """Return what lookups at an instant are answered, compared with what training would take for the same entities.
+
+    `ulps` declares a tolerance for a field, by `view.feature`; there is none anywhere else. Views that are not
+    registered or not served are reported as unavailable; NotRegisteredError where that is true of all of them.
+    OnlineStoreError and BatchEngineError where a side can't be read at all.
+    """
+    rule = sample or SampleRule()
+    sources = Sources(engine=engine, client=client, store=store, namespace=namespace, at=at)
+    found = {view.name: _serving(view, sources) for view in views}
+    if views and all(isinstance(each, NotRegisteredError) for each in found.values()):
+        raise next(each for each in found.values() if isinstance(each, NotRegisteredError))
+    serving = {name: each for name, each in found.items() if isinstance(each, Serving)}
+    online = online_entities(store, namespace, [each.space for each in serving.values()], rule)
+    reports = []
+    for view in views:
+        each = found[view.name]
+        if isinstance(each, Serving):
+            reports.append(_check_view(each, online[each.space], sources, rule, ulps or {}))
+        else:
+            reports.append(_not_served(view, at, each.what if isinstance(each, NotRegisteredError) else each))
+    return ConsistencyReport(
+        project=namespace.project, environment=namespace.environment, at=at, seed=rule.seed, views=tuple(reports)
+    )
+
+
+def _serving(view: CompiledView, sources: Sources) -> Serving | NotRegisteredError | str:
+    """Return how the view is served, or why it can't be compared."""
+    try:
+        (plan,) = sources.client.plan(view.name).views
+    except NotRegisteredError as error:
+        return error
+    if plan.fingerprint != view.fingerprint.data:
+        return (
+            f"{plan.view}@{plan.fingerprint[:8]} is served, and these definitions say {view.fingerprint.data[:8]}\n"
+            "Register and materialize the view, or check with the definitions that are deployed."
+        )
+    head = sources.namespace.head(view.name, plan.fingerprint)
+    entry = decode_head(sources.store.read([head])[0]).at(sources.at)
+    if entry is None:
+        return (
+            f"no refresh is served at {format_instant(sources.at)}\n"
+            f"The view's head ({head.decode()}) lists none that is visible by then, or is not there. Materialize it."
+        )
+    space = KeySpace(
+        namespace=sources.namespace,
+        view=view.name,
+        fingerprint=plan.fingerprint,
+        as_of=entry.as_of,
+        restatement=entry.restatement,
+    )
+    return Serving(view=view, plan=plan, space=space)
+
+
+def _check_view(
+    serving: Serving, online: Side, sources: Sources, rule: SampleRule, ulps: Mapping[str, int]
+) -> ViewReport:
+    view, space = serving.view, serving.space
+    fields = field_specs(view, ulps)
+    if sources.store.read([space.marker])[0] is None:
+        report = _not_served(
+            view,
+            sources.at,
+            f"the key space {space} is gone\n"
+            "It was dropped or has expired, or the store restarted empty. Materialize the view again.",
+        )
+        return replace(report, online=online.seen)
+    offline = offline_entities(sources.engine, view, space.as_of, rule)
+    keys = union(rule, online.keys, offline.keys)
+    entities = {key: decode_entity_key(key, view_keys(view)) for key in keys}
+    known = {key: values for key, values in entities.items() if values is not None}
+    stray = [key for key, values in entities.items() if values is None]
+    served = look_up(sources.client, serving.plan, list(known.values()), sources.at)
+    comparisons, findings = _compared(serving, fields, known, served, sources)
+    return ViewReport(
+        view=view.name,
+        fingerprint=serving.plan.fingerprint,
+        as_of=space.as_of,
+        promised_as_of=view.view.grid.served_at(sources.at),
+        online=online.seen,
+        offline=offline.seen,
+        sampled=len(known),
+        found=int(served.answers.found.sum()),
+        fields=tuple(
+            FieldReport(name=spec.name, type=spec.type.name, counts=comparisons[spec.name].counts) for spec in fields
+        ),
+        findings=(*_stray_keys(stray), *findings),
+    )
+
+
+def _compared(
+    serving: Serving,
+    fields: tuple[FieldSpec, ...],
+    entities: Mapping[bytes, tuple[object, ...]],
+    served: Served,
+    sources: Sources,
+) -> tuple[Mapping[str, FieldComparison], tuple[Finding, ...]]:
+    view, space = serving.view, serving.space
+    values = list(entities.values())
+    recomputed = recompute_answers(sources.engine, view, fields, values, space.as_of)
+    comparisons = compare_fields(fields, served.answers, recomputed)
+    if not entities:
+        return comparisons, ()
+    previous = view.view.grid.floor(space.as_of - 1)
+    compared = Compared(
+        entities=tuple(show_entity(each, view_keys(view)) for each in values),
+        fields=fields,
+        refresh=Refresh(as_of=space.as_of, previous=previous, fingerprint=serving.plan.fingerprint),
+        rows=read_stored_rows(sources.store, space, serving.plan, list(entities)),
+        served=served.answers,
+        recomputed=recomputed,
+        comparisons=comparisons,
+    )
+    if len(rows := unlabelled_mismatches(compared)):
+        chosen = [values[position] for position in rows]
+        answers = recompute_answers(sources.engine, view, fields, chosen, previous)
+        compared = replace(compared, previous=answers, previous_rows=np.asarray(rows, np.intp))
+    return comparisons, diagnose(compared)
+
+
+def field_specs(view: CompiledView, ulps: Mapping[str, int]) -> tuple[FieldSpec, ...]:
+    """Return the view's fields as they are compared."""
+    return tuple(
+        FieldSpec(
+            name=field.name,
+            type=field.type,
+            is_latest=field.is_latest,
+            default=field.default,
+            empty=field.empty,
+            ulps=ulps.get(f"{view.name}.{field.name}", 0),
+        )
+        for field in plan_fields(view)
+    )
+
+
+def _not_served(view: CompiledView, at: Instant, problem: str) -> ViewReport:
+    return ViewReport(
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=None,
+        promised_as_of=view.view.grid.served_at(at),
+        online=0,
+        offline=0,
+        sampled=0,
+        found=0,
+        fields=(),
+        findings=(),
+        problem=problem,
+    )
+
+
+def _stray_keys(keys: Sequence[bytes]) -> tuple[Finding, ...]:
+    """Return a finding for rows whose keys name no entity of the view: no lookup ever asks for them."""
+    if not keys:
+        return ()
+    evidence = tuple(
+        Evidence(
+            entity=repr(key)[2:-1],
+            field=None,
+            served="no lookup reads it",
+            recomputed="no row",
+            explanation="The key in the online store is not what any values of the view's join keys are written as.",
+        )
+        for key in keys[:EVIDENCE_ROWS]
+    )
+    return (Finding(cause=Cause.EXTRA_ROW, field=None, count=len(keys), evidence=evidence),)
