@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sample = SampleRule(share=asked.share, max_entities=asked.max_entities, seed=asked.seed)
         now = parse_instant(asked.now) if asked.now else None
         at = parse_instant(asked.at) if asked.at else None
-        report = FeatureStore.from_settings(asked.settings, now=now).check(asked.views or None, sample=sample, at=at)
+        with FeatureStore.from_settings(asked.settings, now=now) as store:
+            report = store.check(asked.views or None, sample=sample, at=at)
         write_report(report, html=asked.report, json=asked.json)
     except FeaturekitError as error:
         sys.stderr.write(f"{error}\n")

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from featurekit.clock import parse_instant
+from featurekit.clock import format_instant, parse_instant
 from featurekit.errors import FeaturekitError
 from featurekit.feature_store import FeatureStore
 
@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         now = parse_instant(asked.now) if asked.now else None
         as_of = parse_instant(asked.as_of) if asked.as_of else None
-        refreshes = FeatureStore.from_settings(asked.settings, now=now).materialize(asked.views or None, as_of=as_of)
+        with FeatureStore.from_settings(asked.settings, now=now) as store:
+            refreshes = store.materialize(asked.views or None, as_of=as_of)
     except FeaturekitError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
@@ -34,14 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         return 70
     for refresh in refreshes:
-        sys.stdout.write(f"{refresh}\n")
+        done = f"{refresh.rows:,} rows computed" if refresh.is_new else "there already"
+        times = f"as of {format_instant(refresh.as_of)}, served from {format_instant(refresh.visible_from)}"
+        sys.stdout.write(f"{refresh.view} {times}: {done}\n")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("views", nargs="*", metavar="VIEW", help="views to refresh; all registered ones if none")
-    parser.add_argument("--as-of", metavar="TIME", help="a grid instant (default: the latest that can be computed)")
+    parser.add_argument("--as-of", metavar="TIME", help="a grid instant (default: all that are due)")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="featurekit.toml (default: found from here)")
     parser.add_argument("--now", metavar="TIME", help="the clock, for data of the past")
     return parser
