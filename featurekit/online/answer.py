@@ -38,6 +38,14 @@ class Part:
     outputs: Index
     values: Array | list[list[Any]]
 
+    def put(self, columns: Sequence[Any], into: list[Any]) -> None:
+        """Put this part's columns where they belong among all outputs'."""
+        if isinstance(self.outputs, slice):
+            into[self.outputs] = columns
+        else:
+            for place, column in zip(self.outputs.tolist(), columns, strict=True):
+                into[place] = column
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -46,7 +54,7 @@ class Answer:
     parts: tuple[Part, ...]
     statuses: Codes | None
     reasons: Codes | None
-    found: dict[str, npt.NDArray[np.bool_]]
+    found: dict[str, npt.NDArray[np.bool_] | None]  # by view; None where every entity had a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,6 @@ class AnswerPlan:
         self.outputs = service.plan.outputs
         self.names = tuple(output.name for output in service.plan.outputs)
         self.aliases = tuple(view.alias for view in service.views)
-        self.positions = np.arange(len(self.names))
         self.not_numbers = frozenset(i for i, output in enumerate(self.outputs) if not is_number(output.type))
         self.arrow_schema: Any = None  # made when first asked for: Arrow is not loaded here
         self._views = service.views
@@ -86,7 +93,7 @@ class AnswerPlan:
         for view, plan, read in zip(self._views, self._view_plans, columns, strict=True):
             for group, (outputs, shown), values in zip(view.reader.groups, plan.groups, read.values, strict=True):
                 if shown:
-                    parts.append(Part(group.kind, outputs, values[:shown]))
+                    parts.append(Part(group.kind, outputs, values if shown == group.count else values[:shown]))
             if read.statuses is not None and read.reasons is not None and plan.shown:
                 statuses.append((plan.outputs, read.statuses[: plan.shown], read.reasons[: plan.shown]))
         if self._on_demand is not None:

@@ -23,7 +23,7 @@ def arrow_schema(outputs: Sequence[Field]) -> pa.Schema:
     return pa.schema([pa.field(output.name, to_arrow(output.type)) for output in outputs])
 
 
-def arrow_table(answer: Answer, schema: pa.Schema, positions: npt.NDArray[np.intp], count: int) -> pa.Table:
+def arrow_table(answer: Answer, schema: pa.Schema, count: int) -> pa.Table:
     """Return the outputs as one table; null where there is no value."""
     valid: Mask | None = None
     if answer.statuses is not None and answer.statuses.any():
@@ -35,8 +35,7 @@ def arrow_table(answer: Answer, schema: pa.Schema, positions: npt.NDArray[np.int
             columns = [pa.array(column, kind) for column in part.values]
         else:
             columns = _columns(part.values, None if valid is None else valid[part.outputs], kind, count)
-        for place, column in zip(positions[part.outputs].tolist(), columns, strict=True):
-            arrays[place] = column
+        part.put(columns, into=arrays)
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

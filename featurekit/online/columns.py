@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +45,11 @@ class Group:
 class ViewColumns:
     """The wanted fields of a view's rows, after defaults; `values` by group, an array (fields × rows) or lists.
 
-    `statuses` and `reasons` (fields × rows) are None where all are PRESENT. Where a status is neither PRESENT nor
-    DEFAULTED an array's value means nothing, and a list's is None.
+    `found` is None where every entity had a row, `statuses` and `reasons` (fields × rows) where all are PRESENT. Where
+    a status is neither PRESENT nor DEFAULTED an array's value means nothing, and a list's is None.
     """
 
-    found: npt.NDArray[np.bool_]
+    found: npt.NDArray[np.bool_] | None
     statuses: Codes | None
     reasons: Codes | None
     values: tuple[Array | list[list[Any]], ...]
@@ -63,6 +63,7 @@ class RowReader:
         self._fields = fields
         self._wanted = tuple(wanted)
         self._dtype = codec.layout.dtype
+        self._identity_bytes = codec.identity
         self._identity = int.from_bytes(codec.identity, "little")
         self._empty = _empty_row(codec, fields)
         at = np.array(wanted, np.intp)
@@ -114,12 +115,12 @@ class RowReader:
         return self._read([None] * count, 0, np.full(count, reason, np.uint8))
 
     def _read(self, rows: Rows, as_of: Instant, unavailable: Codes | None) -> ViewColumns:
-        found = np.ones(len(rows), np.bool_)
+        found, lines = None, cast("Sequence[bytes]", rows)
         if None in rows:
             found = np.array([row is not None for row in rows], np.bool_)
-        # An entity without a row has a row like any other from here on.
-        empty = self._empty[:8] + as_of.to_bytes(8, "little", signed=True) + self._empty[16:]
-        lines = [empty if row is None else row for row in rows]
+            # An entity without a row has a row like any other from here on.
+            empty = self._empty[:8] + as_of.to_bytes(8, "little", signed=True) + self._empty[16:]
+            lines = [empty if row is None else row for row in rows]
         table = self._table(lines, as_of)
         statuses, reasons = self._statuses(table["status"], unavailable)
         values = tuple(self._values(group, table, lines, statuses) for group in self.groups)
@@ -128,6 +129,11 @@ class RowReader:
     def _table(self, rows: Sequence[bytes], as_of: Instant) -> Array:
         """Return the fixed parts of the rows as one array; a CodecError where any row is not whole or not ours."""
         size = self._codec.size
+        if len(rows) == 1 and not self._codec.has_variable:  # many small arrays' worth of time: see benchmarks/lookup
+            (row,) = rows
+            if len(row) != size or row[:16] != self._identity_bytes + as_of.to_bytes(8, "little", signed=True):
+                raise ForeignRowError("the row is not a whole one of this view version and as-of")
+            return np.frombuffer(row, self._dtype)
         if self._codec.has_variable:
             joined = b"".join([row[:size] for row in rows])
             whole = len(joined) == size * len(rows)

@@ -66,8 +66,7 @@ class Features:
         columns: list[list[Any]] = [[]] * len(names)
         for part in answer.parts:
             mask = None if valid is None else valid[part.outputs]
-            for i, column in zip(self._places(part.outputs), python_lists(part.kind, part.values, mask), strict=True):
-                columns[i] = column
+            part.put(python_lists(part.kind, part.values, mask), into=columns)
         if self.is_single:
             return {name: column[0] for name, column in zip(names, columns, strict=True)}
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -79,8 +78,7 @@ class Features:
         """
         columns: list[Any] = [None] * len(self.names)
         for part in self._answer.parts:
-            for i, column in zip(self._places(part.outputs), numpy_columns(part.kind, part.values), strict=True):
-                columns[i] = column
+            part.put(numpy_columns(part.kind, part.values), into=columns)
         if self._valid is not None:
             for i in np.flatnonzero(~self._valid.all(axis=1)).tolist():
                 columns[i] = np.ma.MaskedArray(columns[i], mask=~self._valid[i])
@@ -110,7 +108,7 @@ class Features:
 
         if self._plan.arrow_schema is None:
             self._plan.arrow_schema = arrow_schema(self._plan.outputs)
-        return arrow_table(self._answer, self._plan.arrow_schema, self._plan.positions, len(self))
+        return arrow_table(self._answer, self._plan.arrow_schema, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a frame of Arrow-backed columns: integers stay integers, whatever is missing."""
@@ -136,9 +134,10 @@ class Features:
     @property
     def found(self) -> dict[str, Any]:
         """Whether each view had a row: view → bool for one entity, an array for many."""
-        if self.is_single:
-            return {alias: bool(found[0]) for alias, found in self._answer.found.items()}
-        return dict(self._answer.found)
+        found = {
+            alias: np.ones(len(self), np.bool_) if rows is None else rows for alias, rows in self._answer.found.items()
+        }
+        return {alias: bool(rows[0]) for alias, rows in found.items()} if self.is_single else found
 
     @property
     def as_of(self) -> dict[str, Instant | None]:
@@ -170,10 +169,6 @@ class Features:
         if codes is None:
             return np.zeros((len(self), len(self.names)), np.uint8)
         return codes.T
-
-    def _places(self, outputs: npt.NDArray[np.intp] | slice) -> list[int]:
-        places: list[int] = self._plan.positions[outputs].tolist()
-        return places
 
     def _at(self, name: str) -> int:
         try:

@@ -57,7 +57,8 @@ def test_many_rows_at_once_read_as_each_one_does(data: st.DataObject) -> None:
     packed = [None if row is None else codec.encode_row(row, as_of=AS_OF, last_event=1) for row in rows]
     reader = RowReader(codec, fields, wanted)
     read = reader.read(packed, AS_OF)
-    assert read.found.tolist() == [row is not None for row in rows]
+    found = [True] * len(rows) if read.found is None else read.found.tolist()
+    assert found == [row is not None for row in rows]
     for at, row in enumerate(rows):
         for place, i in enumerate(wanted):
             field = fields[i]
@@ -68,9 +69,9 @@ def test_many_rows_at_once_read_as_each_one_does(data: st.DataObject) -> None:
             reason = Reason.NONE
             if status is not Status.PRESENT and field.default is not None:
                 value, status, reason = field.default, Status.DEFAULTED, Reason(status)
-            found = cell(reader, read, place, at)
-            assert same(found[0], value)
-            assert found[1:] == (status, reason)
+            got = cell(reader, read, place, at)
+            assert same(got[0], value)
+            assert got[1:] == (status, reason)
 
 
 FIELDS = [plan_field("n", Int64(), empty=0), plan_field("s", String(), default="none"), plan_field("x", Float64())]
