@@ -21,8 +21,9 @@ from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import InputError
 from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.offline.labels import LabelSpec
 from featurekit.offline.session import SparkEngine, start_engine
-from featurekit.offline.training import DatasetResult, LabelFile, build_dataset
+from featurekit.offline.training import DatasetResult, build_dataset
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import Namespace
@@ -156,9 +157,7 @@ class FeatureStore:
         """Refresh views (all, if none are named) as of a grid instant, or as of all that are due now."""
         clock = self.settings.clock
         wanted = [
-            (view, at)
-            for view in self._views(views)
-            for at in ((as_of,) if as_of is not None else due(view, clock()))
+            (view, at) for view in self._views(views) for at in ((as_of,) if as_of is not None else due(view, clock()))
         ]
         to = Deployment(
             store=self.online,
@@ -176,13 +175,11 @@ class FeatureStore:
             progress("materialize", len(wanted), len(wanted))
         return tuple(outcomes)
 
-    def lookup(
-        self, service: str, entities: Any, request: Any = None, *, at: Instant | None = None
-    ) -> Features:
+    def lookup(self, service: str, entities: Any, request: Any = None, *, at: Instant | None = None) -> Features:
         """Return the features of one or many entities, as `FeatureClient.lookup` does."""
         return self.client.lookup(service, entities, request, at=at)
 
-    def dataset(self, service: str, labels: LabelFile, out: Path) -> DatasetResult:
+    def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
         """Write a training set: for each label row what serving would have answered at its time."""
         return build_dataset(self.engine, self._service(service), labels, out)
 
@@ -206,16 +203,15 @@ class FeatureStore:
             self.registry, name=name, onnx=onnx, service=service, columns=columns, now=self.settings.clock()
         )
 
-    def predict(
-        self, model: str, entities: Any, request: Any = None, *, at: Instant | None = None
-    ) -> Prediction:
+    def predict(self, model: str, entities: Any, request: Any = None, *, at: Instant | None = None) -> Prediction:
         """Look up the model's features and run it."""
         return self.models.predict(model, entities, request, at=at)
 
     def explain(self, name: str) -> Explanation:
         """Return how a view or service is computed, encoded and evaluated."""
         if name in self.definitions.views:
-            return explain_view(self.definitions.views[name], self.namespace)
+            view = self.definitions.views[name]
+            return explain_view(view, self.namespace, as_of=view.view.grid.served_at(self.settings.clock()))
         return explain_service(self._service(name))
 
     def trace(self, feature: str, entity: Mapping[str, Any], *, at: Instant | None = None) -> Trace:

@@ -9,7 +9,7 @@ A run that dies anywhere leaves what was served as it is; the next run has a key
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 from featurekit.apply import switch_ready
 from featurekit.clock import SECOND, Clock, Instant
@@ -21,7 +21,7 @@ from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, read_head
 from featurekit.online.store import OnlineStore
 from featurekit.online.writer import row_sink
-from featurekit.quality.gate import gated, verdict
+from featurekit.quality.gate import ROWS, gated, verdict
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord
 
@@ -77,7 +77,8 @@ def refresh_view(
     """
     _require_registered(view, to.registry)
     if not restate and (found := _served(view, as_of, to)):
-        return found
+        # Nothing to compute, but a registration may have been waiting for just this refresh.
+        return replace(found, moved=_moved(to, clock()))
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
     )
@@ -98,31 +99,35 @@ def _run(
     result = materialize(engine, view, record.as_of, sink=sink, now=clock())
     verdict(view, result.counters).require()
     completed_at = clock()
-    completion = complete_refresh(
-        to.store, refresh, grid=view.view.grid, completed_at=completed_at, rows=result.counters["rows"]
-    )
+    rows = result.counters.get(ROWS, 0)  # a refresh of no rows has no partition that counts
+    completion = complete_refresh(to.store, refresh, grid=view.view.grid, completed_at=completed_at, rows=rows)
     to.registry.complete_refresh(
         record,
         completed_at=completed_at,
-        rows=result.counters["rows"],
-        bytes_=result.counters["bytes"],
-        snapshot=json.dumps(asdict(result.snapshot)),
-        counters=json.dumps(result.counters),
+        rows=rows,
+        bytes_=result.counters.get("bytes", 0),
+        snapshot=json.dumps(result.snapshot.to_json()),
+        counters=json.dumps(dict(result.counters)),
     )
     _drop_retired(completion, to.store)
-    moved = switch_ready(to.registry, to.store, to.namespace)
     return RefreshOutcome(
         view=view.name,
         fingerprint=view.fingerprint.data,
         as_of=record.as_of,
         restatement=record.restatement,
         visible_from=completion.entry.visible_from,
-        rows=result.counters["rows"],
-        bytes=result.counters["bytes"],
-        invisible=result.invisible,
+        rows=rows,
+        bytes=result.counters.get("bytes", 0),
+        invisible=result.invisible_rows,
         is_new=True,
-        moved=tuple(version.name for move in moved for version in move.services),
+        moved=_moved(to, clock()),
     )
+
+
+def _moved(to: Deployment, now: Instant) -> tuple[str, ...]:
+    """Move the readers of registrations that are complete now, and return the services whose readers moved."""
+    moves = switch_ready(to.registry, to.store, to.namespace, now)
+    return tuple(version.name for move in moves for version in move.services)
 
 
 def _require_registered(view: CompiledView, registry: Registry) -> None:

@@ -22,7 +22,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
-import featurekit
 from featurekit.config import Settings
 from featurekit.errors import BatchEngineError, SettingsError
 from featurekit.offline.engine import EMPTY_CELL, FILE_COLUMN, BatchFunction
@@ -199,7 +198,7 @@ def _local_options(settings: Settings) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(settings.state / "spark-warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         # Python workers are children of the JVM: they find this very featurekit, installed or not.
-        "spark.executorEnv.PYTHONPATH": str(Path(featurekit.__file__).resolve().parents[1]),
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Duser.timezone=UTC -Djava.net.preferIPv4Stack=true",
     }
 

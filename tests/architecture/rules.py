@@ -49,6 +49,9 @@ LEVELS: Mapping[str, int] = {
     "featurekit.serving": 6,
     "featurekit.monitoring": 6,
     "featurekit.apply": 6,
+    "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
+    "featurekit.explain": 6,
+    "featurekit.trace": 7,  # follows a value through offline, online and the check
     "featurekit.feature_store": 7,
     "featurekit.testing": 7,
     "featurekit": 7,  # the public names: it names what the SDK has, and only programs import from it

@@ -1,0 +1,189 @@
+"""`explain`: what a view or a service means, as each target has it, side by side; nothing is computed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from featurekit.clock import Instant, format_duration
+from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, Slot, SlotFunction
+from featurekit.definitions.source import SourceFormat
+from featurekit.expr.nodes import Column, columns
+from featurekit.expr.show import show
+from featurekit.lookup_plan import lookup_plan
+from featurekit.offline.materialize import explain_sql
+from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.layout import HEADER, RowLayout, row_layout, storage_of
+from featurekit.plan import encode_plan
+from featurekit.targets.python import source
+from featurekit.targets.spark import render
+from featurekit.types import Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedFeature:
+    """One feature in all its forms: as written, as typed IR, as Spark SQL, and where its value lies in the row."""
+
+    name: str
+    type: str
+    definition: str
+    ir: str
+    spark_sql: str
+    stored: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedSlot:
+    """One aggregate over rows that features stand on."""
+
+    name: str
+    ir: str
+    rows: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of an explanation; `language` says how to colour it: text, sql, python, json."""
+
+    title: str
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    name: str
+    kind: str
+    summary: tuple[tuple[str, str], ...]
+    slots: tuple[ExplainedSlot, ...]
+    features: tuple[ExplainedFeature, ...]
+    sections: tuple[Section, ...]
+
+
+def explain_view(view: CompiledView, namespace: Namespace, *, as_of: Instant) -> Explanation:
+    """Return how a view is computed as of a grid instant, and how its rows are stored."""
+    layout = row_layout([Field(feature.name, feature.type) for feature in view.features])
+    inputs = tuple(Column(type=slot.type, nullable=slot.nullable, name=slot.name) for slot in view.slots)
+    evaluator = source([feature.expression for feature in view.features], inputs)
+    return Explanation(
+        name=view.name,
+        kind="feature view",
+        summary=_summary(view),
+        slots=tuple(_slot(slot) for slot in view.slots),
+        features=tuple(_feature(view, feature, layout, at) for at, feature in enumerate(view.features)),
+        sections=(
+            Section(title="Spark SQL", language="sql", text=explain_sql(view, as_of)),
+            Section(title="evaluator, over one row of slots", language="python", text=evaluator),
+            Section(title="key and row", language="text", text=_layout(view, namespace, layout, as_of)),
+        ),
+    )
+
+
+def explain_service(service: CompiledService) -> Explanation:
+    """Return what a service reads, computes and answers."""
+    expressions = [item.expression for item in service.on_demand]
+    inputs = tuple(dict.fromkeys(column for node in expressions for column in columns(node)))
+    written = {(view.name, feature.name): feature.sql for view in service.on_demand_views for feature in view.features}
+    plan = json.dumps(json.loads(encode_plan(lookup_plan(service))), indent=1, ensure_ascii=False)
+    views = ", ".join(f"{part.alias} = {part.view.name}[{', '.join(part.request_keys)}]" for part in service.views)
+    return Explanation(
+        name=service.name,
+        kind="feature service",
+        summary=(
+            ("reads", views),
+            ("entity keys", _columns(service.keys.fields)),
+            ("request", _columns(service.request.fields) or "nothing else"),
+            ("answers", f"{len(service.outputs)} features: " + ", ".join(output.name for output in service.outputs)),
+            ("fingerprint", service.fingerprint.data),
+        ),
+        slots=(),
+        features=tuple(
+            ExplainedFeature(
+                name=f"{item.view}.{item.name}",
+                type=item.type.name,
+                definition=written[item.view, item.name],
+                ir=show(item.expression),
+                spark_sql=render(item.expression, lambda column: column.path),
+                stored="computed on request",
+            )
+            for item in service.on_demand
+        ),
+        sections=(
+            Section(title="evaluator, over one request", language="python", text=source(expressions, inputs)),
+            Section(title="lookup plan", language="json", text=plan),
+        ),
+    )
+
+
+def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
+    definition, origin = view.view, view.source
+    keys = ", ".join(
+        f"{key.name} {key.type}" + (f" from {key.source_column}" if key.source_column != key.name else "")
+        for key in view.keys
+    )
+    where_from = origin.path or origin.table or f"({origin.sql})"
+    times = f"{origin.event_timestamp}, known at {origin.created_timestamp or origin.event_timestamp}"
+    lookback = "for ever" if view.lookback is None else format_duration(view.lookback)
+    lines = [
+        ("entity", f"{view.entity.name} ({keys})"),
+        ("source", f"{origin.name}: {where_from}; {times}" + (f", in {origin.timezone}" if origin.timezone else "")),
+        ("where", show(view.where) if view.where is not None else "every row"),
+        ("refresh", f"{definition.grid}; rows may land {format_duration(definition.allowed_lateness)} late"),
+        ("looks back", lookback),
+        ("fingerprint", view.fingerprint.data),
+    ]
+    if origin.kind is SourceFormat.SQL:
+        lines.append(("note", "the source is raw SQL: what can fail or overflow inside it is not guarded"))
+    return tuple(lines)
+
+
+def _slot(slot: Slot) -> ExplainedSlot:
+    argument = "*" if slot.argument is None else show(slot.argument)
+    rows = "the latest row" if slot.function is SlotFunction.LATEST else f"the last {format_duration(slot.window or 0)}"
+    if slot.filter is not None:
+        rows += f" where {show(slot.filter)}"
+    return ExplainedSlot(name=slot.name, ir=f"{slot.function}({argument}):{slot.type}", rows=rows)
+
+
+def _feature(view: CompiledView, feature: CompiledFeature, layout: RowLayout, at: int) -> ExplainedFeature:
+    written = view.view.feature(feature.name)
+    return ExplainedFeature(
+        name=feature.name,
+        type=feature.type.name,
+        definition=written.sql if written is not None else "",
+        ir=show(feature.expression),
+        spark_sql=render(feature.expression, lambda column: column.name),
+        stored=_stored(layout, at),
+    )
+
+
+def _stored(layout: RowLayout, field: int) -> str:
+    storage = storage_of(layout.fields[field].type)
+    if storage is None:
+        return f"status bits {2 * field}"
+    offset = HEADER.size
+    for block, members in layout.blocks.items():
+        if block is storage:
+            offset += block.width * members.index(field)
+            break
+        offset += block.width * len(members)
+    what = "end of its text" if field in layout.variable else storage.name.lower()
+    return f"bytes {offset}..{offset + storage.width - 1} ({what}), status bits {2 * field}..{2 * field + 1}"
+
+
+def _layout(view: CompiledView, namespace: Namespace, layout: RowLayout, as_of: Instant) -> str:
+    space = KeySpace(namespace=namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=as_of)
+    sample = ",".join(f"<{key.name}>" for key in view.keys)
+    lines = [
+        f"key     {space.row(sample.encode()).decode()}",
+        f"head    {space.head.decode()}",
+        f"marker  {space.marker.decode()}",
+        f"row     {layout.fixed_size} bytes" + (" and its texts" if layout.variable else ""),
+        "        0 wire version, 1 flags, 2..7 fingerprint, 8..15 as-of, 16..23 newest event,",
+        f"        24..{layout.status_offset - 1} values, {layout.status_offset}..{layout.fixed_size - 1} status bits",
+    ]
+    return "\n".join(lines)
+
+
+def _columns(fields: tuple[Field, ...]) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in fields)
