@@ -30,6 +30,8 @@ from featurekit.types import (
 )
 
 MAX_DIGITS: Final = 38
+# A double becomes a decimal through its text, and Java 17 prints some doubles with one digit too many.
+EXACT_DIGITS_OF_DOUBLE: Final = 15
 _MIN_ADJUSTED_SCALE: Final = 6
 _DIGITS_OF_INTEGER: Final[dict[DataType, int]] = {Int8(): 3, Int16(): 5, Int32(): 10, Int64(): 20}
 
@@ -40,7 +42,8 @@ def common_type(kinds: Iterable[DataType]) -> DataType | None:
     >>> common_type([Int32(), Decimal(5, 2)]).name
     'decimal(12,2)'
     """
-    return reduce(_wider_or_none, kinds, Null())
+    start: DataType | None = Null()
+    return reduce(_wider_or_none, kinds, start)
 
 
 def _wider_or_none(left: DataType | None, right: DataType) -> DataType | None:
@@ -141,6 +144,8 @@ def castable(source: DataType, target: DataType) -> bool:
     match source, target:
         case (Timestamp(), Date()) | (Date(), Timestamp()) | (Timestamp(), Int64()) | (Int64(), Timestamp()):
             return True
+        case (Float32() | Float64(), Decimal()):
+            return target.precision <= EXACT_DIGITS_OF_DOUBLE
         case (Boolean(), _):
             return _is_number(target)
         case (_, Boolean()):
@@ -163,4 +168,4 @@ def widens(source: DataType, target: DataType) -> bool:
         return target.precision - target.scale >= exact.precision - exact.scale + spare
     if isinstance(source, Boolean):
         return is_integer(target) or (isinstance(target, Decimal) and target.precision > target.scale)
-    return isinstance(source, Timestamp) and not is_integer(target)
+    return isinstance(target, Timestamp | Date) or isinstance(source, Timestamp)  # bigint saturates

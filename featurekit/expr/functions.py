@@ -2,7 +2,7 @@
 
 A row and its kernel (`targets/kernels`) are the whole meaning of a function. The parser accepts what has a row, `infer`
 applies the row's type and null rules, `targets.spark` renders its template, tests and docs walk the rows. Rows of kind
-SYNTAX are written with a syntax of their own (CAST, CASE) or stand for other rows (`nullif`); `expr.sugar` expands them.
+SYNTAX have a syntax of their own (CAST, CASE) or stand for other rows (`nullif`); `expr.sugar` expands them.
 
 The Spark templates never raise, with ANSI on or off, and give the same bits under both (DESIGN V2).
 """
@@ -126,9 +126,11 @@ UNITS: Final = (
 
 _ROWS: Final = (
     # Arithmetic. Out of range, division by zero: NULL.
-    _operator("add", "+", rules.arithmetic(decimal_sum), "try_add({0}, {1})", "The sum.", raises=_overflows),
-    _operator("subtract", "-", rules.arithmetic(decimal_sum), "try_subtract({0}, {1})", "The difference.", raises=_overflows),
-    _operator("multiply", "*", rules.arithmetic(decimal_product), "try_multiply({0}, {1})", "The product.", raises=_overflows),
+    _operator("add", "+", rules.arithmetic(decimal_sum), forms.commutative("try_add", "add"), "The sum.", raises=_overflows),
+    _operator("subtract", "-", rules.arithmetic(decimal_sum), "try_subtract({0}, {1})", "The difference.",
+              raises=_overflows),
+    _operator("multiply", "*", rules.arithmetic(decimal_product), forms.commutative("try_multiply", "multiply"), "The product.",
+              raises=_overflows),
     _operator("divide", "/", rules.arithmetic(decimal_quotient, division=True), "try_divide({0}, {1})",
               "The quotient, a double or a decimal; NULL when the divisor is zero, also for doubles.", raises=True),
     _operator("remainder", "%", rules.arithmetic(decimal_remainder), "try_mod({0}, {1})",
@@ -153,11 +155,13 @@ _ROWS: Final = (
     _operator("le", "<=", rules.ordering, "({0} <= {1})", "Whether the first is not larger."),
     _operator("gt", ">", rules.ordering, "({0} > {1})", "Whether the first is larger."),
     _operator("ge", ">=", rules.ordering, "({0} >= {1})", "Whether the first is not smaller."),
-    _operator("eq_null_safe", "<=>", rules.comparison, "({0} <=> {1})", "Equality where NULL equals NULL.", nulls=Nulls.NEVER),
+    _operator("eq_null_safe", "<=>", rules.comparison, "({0} <=> {1})", "Equality where NULL equals NULL.",
+              nulls=Nulls.NEVER),
     _operator("in", "in", rules.comparison, forms.member, "Whether the first is one of the others.", arity=(2, None),
               nulls=Nulls.ANY),
     # Logic of three values.
-    _operator("and", "and", rules.logic, "({0} AND {1})", "True when both are, false when one is false.", nulls=Nulls.ANY),
+    _operator("and", "and", rules.logic, "({0} AND {1})", "True when both are, false when one is false.",
+              nulls=Nulls.ANY),
     _operator("or", "or", rules.logic, "({0} OR {1})", "True when one is, false when both are false.", nulls=Nulls.ANY),
     _operator("not", "not", rules.logic, "(NOT {0})", "The other truth.", arity=(1, 1)),
     _operator("is_null", "is null", rules.any_to_boolean, "({0} IS NULL)", "Whether it is NULL; NaN is not.",
@@ -167,13 +171,16 @@ _ROWS: Final = (
     # Choice.
     _scalar("coalesce", rules.one_of, forms.listed("coalesce"), "The first argument that is not NULL.", arity=(1, None),
             spellings=("coalesce", "ifnull", "nvl"), nulls=Nulls.ALL),
-    _scalar("greatest", rules.extreme, forms.listed("greatest"), "The largest argument that is not NULL; NaN is largest.",
+    _scalar("greatest", rules.extreme, forms.extreme("greatest", "array_max"),
+            "The largest argument that is not NULL; NaN is largest.",
             arity=(2, None), nulls=Nulls.ALL),
-    _scalar("least", rules.extreme, forms.listed("least"), "The smallest argument that is not NULL.", arity=(2, None),
+    _scalar("least", rules.extreme, forms.extreme("least", "array_min"), "The smallest argument that is not NULL.", arity=(2, None),
             nulls=Nulls.ALL),
     # Text. Positions and lengths count code points; nothing is trimmed, folded or normalised unasked.
-    _scalar("lower", rules.text(), "lower({0})", "In lower case, by the Unicode tables of the JVM.", spellings=("lower", "lcase")),
-    _scalar("upper", rules.text(), "upper({0})", "In upper case, by the Unicode tables of the JVM.", spellings=("upper", "ucase")),
+    _scalar("lower", rules.text(), "lower({0})", "In lower case, by the Unicode tables of the JVM.",
+            spellings=("lower", "lcase")),
+    _scalar("upper", rules.text(), "upper({0})", "In upper case, by the Unicode tables of the JVM.",
+            spellings=("upper", "ucase")),
     _scalar("trim", rules.text(), "trim({0})", "Without the spaces (U+0020 only) at both ends."),
     _scalar("length", rules.text(result=Int32()), "length({0})", "The number of code points.",
             spellings=("length", "len", "char_length", "character_length")),
@@ -194,15 +201,19 @@ _ROWS: Final = (
     _part("weekday", Date(), "The day of the week: 0 is Monday, 6 is Sunday."),
     _part("dayofyear", Date(), "The day of the year, 1 to 366."),
     _part("weekofyear", Date(), "The ISO week, 1 to 53."),
-    _scalar("datediff", rules.days_between, "datediff({0}, {1})", "Days from the second date to the first.", arity=(2, 2),
+    _scalar("datediff", rules.days_between, "datediff({0}, {1})", "Days from the second date to the first.",
+            arity=(2, 2),
             spellings=("datediff", "date_diff")),
     _scalar("date_trunc", rules.truncated(UNITS), "date_trunc({0}, {1})", "The start of the unit, by the UTC clock.",
             arity=(2, 2), literals=(0,)),
     _scalar("unix_timestamp", rules.of_time(takes=Timestamp(), result=Int64()), "unix_timestamp({0})",
             "Seconds since 1970, cut towards zero."),
-    _scalar("unix_seconds", rules.of_time(takes=Timestamp(), result=Int64()), "unix_seconds({0})", "Seconds since 1970, floored."),
-    _scalar("unix_millis", rules.of_time(takes=Timestamp(), result=Int64()), "unix_millis({0})", "Milliseconds since 1970, floored."),
-    _scalar("unix_micros", rules.of_time(takes=Timestamp(), result=Int64()), "unix_micros({0})", "Microseconds since 1970."),
+    _scalar("unix_seconds", rules.of_time(takes=Timestamp(), result=Int64()), "unix_seconds({0})",
+            "Seconds since 1970, floored."),
+    _scalar("unix_millis", rules.of_time(takes=Timestamp(), result=Int64()), "unix_millis({0})",
+            "Milliseconds since 1970, floored."),
+    _scalar("unix_micros", rules.of_time(takes=Timestamp(), result=Int64()), "unix_micros({0})",
+            "Microseconds since 1970."),
     _scalar("from_utc_timestamp", rules.in_zone(_is_zone), "from_utc_timestamp({0}, {1})",
             "The timestamp whose UTC clock reads what a clock in the zone does.", arity=(2, 2), literals=(1,)),
     # Syntax of its own.

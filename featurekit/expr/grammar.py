@@ -383,8 +383,9 @@ class Parser:
     def _unknown_name(self, path: str, token: Token) -> NoReturn:
         if token.mark is Mark.WORD and path.lower() in refusals.FUNCTIONS:
             self._refuse(path, refusals.FUNCTIONS[path.lower()], token.offset)
+        known = self._scope.candidates()
         raise ExpressionError(
-            f"unknown column {path}", why="names are case sensitive", try_=_closest(path, self._scope.candidates()),
+            f"unknown column {path}", why="names are case sensitive", try_=_closest(path, known) or _some(known),
             offset=token.offset,
         )  # fmt: skip
 
@@ -437,7 +438,7 @@ class Parser:
         if function is None:
             if refusal := refusals.FUNCTIONS.get(token.key):
                 self._refuse(f"{token.text}()", refusal, token.offset)
-            advice = _closest(token.key, tuple(BY_SPELLING), refusals.UNKNOWN.try_)
+            advice = _closest(token.key, tuple(BY_SPELLING)) or refusals.UNKNOWN.try_
             self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)
         if function.kind is Kind.AGGREGATE:
             return self._aggregate_call(function, token)
@@ -527,13 +528,14 @@ def _identifier(token: Token) -> str:
     return token.text[1:-1].replace("``", "`") if token.mark is Mark.QUOTED else token.text
 
 
-def _closest(name: str, known: tuple[str, ...], otherwise: str | None = None) -> str | None:
+def _closest(name: str, known: tuple[str, ...]) -> str | None:
     by_case = {candidate.lower(): candidate for candidate in known}
-    if found := difflib.get_close_matches(name.lower(), by_case, n=3, cutoff=0.6):
-        return "did you mean " + " or ".join(by_case[match] for match in found) + "?"
-    if otherwise is None and known:
-        return f"one of {', '.join(known[:12])}{', …' if len(known) > 12 else ''}"
-    return otherwise
+    found = difflib.get_close_matches(name.lower(), by_case, n=3, cutoff=0.6)
+    return "did you mean " + " or ".join(by_case[match] for match in found) + "?" if found else None
+
+
+def _some(known: tuple[str, ...]) -> str:
+    return f"one of {', '.join(known[:12])}{', …' if len(known) > 12 else ''}" if known else "no name can be used here"
 
 
 def _depth(node: Node) -> int:

@@ -11,7 +11,7 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
 from featurekit.errors import ExpressionError, TypeMismatchError
-from featurekit.expr.coerce import castable, common_type, literal_decimal, widens
+from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, castable, common_type, literal_decimal, widens
 from featurekit.expr.functions import FUNCTIONS, Function, Kind, Nulls
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Literal, Node
 from featurekit.types import (
@@ -26,6 +26,7 @@ from featurekit.types import (
     String,
     Timestamp,
     integer_range,
+    is_float,
     is_integer,
 )
 
@@ -134,7 +135,7 @@ def _widened(node: Literal, kind: DataType) -> Any:
             return None
         case int(), Int64() | Int32() if is_integer(node.type):
             return node.value
-        case int() | PyDecimal(), Float64() if not isinstance(node.value, bool) and node.type not in (Date(),):
+        case int() | PyDecimal(), Float64() if not isinstance(node.value, bool) and node.type != Date():
             return float(node.value)
         case int() | PyDecimal(), Decimal() if widens(node.type, kind) or _digits_fit(node, kind):
             return node.value
@@ -152,16 +153,27 @@ def _digits_fit(node: Literal, kind: Decimal) -> bool:
 def cast(node: Node, kind: DataType) -> Node:
     """Return CAST(node AS kind); TypeMismatchError where the cast has no meaning that both paths share."""
     if not castable(node.type, kind):
-        raise TypeMismatchError(
-            f"CAST from {node.type.name} to {kind.name} is not supported",
-            why="only casts that have the same bits in Spark and online are accepted",
-            try_="convert the column in the source, or declare it with the type it has",
-        )
+        raise _cast_refusal(node.type, kind)
     if node.type == kind:
         return node
     if isinstance(node, Literal) and node.value is None:
         return literal(None, kind)
     return Cast(value=node, type=kind, nullable=node.nullable or not widens(node.type, kind))
+
+
+def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
+    what = f"CAST from {source.name} to {kind.name} is not supported"
+    if is_float(source) and isinstance(kind, Decimal):
+        return TypeMismatchError(
+            what,
+            why="the last digits of a double are printed differently by different Java versions",
+            try_=f"a decimal of at most {EXACT_DIGITS_OF_DOUBLE} digits, such as decimal(15,2)",
+        )
+    return TypeMismatchError(
+        what,
+        why="only casts that have the same bits in Spark and online are accepted",
+        try_="convert the column in the source, or declare it with the type it has",
+    )
 
 
 def case(branches: Sequence[tuple[Node, Node]], otherwise: Node | None = None) -> Case:
@@ -182,7 +194,7 @@ def case(branches: Sequence[tuple[Node, Node]], otherwise: Node | None = None) -
 
 
 def _condition(node: Node) -> Node:
-    if not isinstance(node.type, Boolean | Null):
+    if not isinstance(node.type, Boolean):
         raise TypeMismatchError(
             f"WHEN takes a condition, not {node.type.name}", why="it decides", try_="compare it, such as x <> 0"
         )

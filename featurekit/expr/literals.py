@@ -19,6 +19,11 @@ from featurekit.types import DataType, Date, Float32, Float64, Int8, Int16, Int6
 
 _NUMBER: Final = re.compile(r"(?P<digits>(?:\d+\.?\d*|\.\d+))(?P<exponent>[eE][+-]?\d+)?(?P<suffix>[A-Za-z]{0,2})")
 _INTEGER_SUFFIX: Final[dict[str, DataType]] = {"Y": Int8(), "S": Int16(), "L": Int64()}
+# Compared as written: Spark refuses 3.4028235E38F, although the nearest float is finite.
+_LARGEST: Final[dict[DataType, PyDecimal]] = {
+    Float32(): PyDecimal("3.4028234663852886E+38"),
+    Float64(): PyDecimal("1.7976931348623157E+308"),
+}
 _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([01][0-7]{2})|(.)|$)", re.DOTALL)
 _TIMESTAMP: Final = re.compile(
@@ -56,10 +61,10 @@ def _integer(value: int, kind: DataType, text: str) -> Literal:
 
 
 def _float(text: str, kind: DataType) -> Literal:
-    value = float(text) if kind == Float64() else _nearest_float32(PyDecimal(text))
-    if math.isinf(value):
-        raise ExpressionError(f"{text} does not fit {kind.name}")
-    return literal(value, kind)
+    exact = PyDecimal(text)
+    if abs(exact) > _LARGEST[kind]:
+        raise ExpressionError(f"{text} does not fit {kind.name}", why=f"the largest is {_LARGEST[kind]}")
+    return literal(float(text) if kind == Float64() else _nearest_float32(exact), kind)
 
 
 def _nearest_float32(exact: PyDecimal) -> float:

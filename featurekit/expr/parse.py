@@ -8,12 +8,13 @@ parser classes can't be subclassed to change that.) Tokens have lost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Token as SqlglotToken
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import Token as SqlglotToken
+from sqlglot.tokenizer_core import TokenType
 
 from featurekit.errors import ExpressionError
 from featurekit.expr.grammar import Mark, Parser, Token
@@ -53,7 +54,7 @@ def tokens(sql: str) -> tuple[Token, ...]:
             try_="close every quote and every comment",
             offset=0,
         ) from None
-    return tuple(_token(token, sql) for index, token in enumerate(found) if not _is_suffix(found, index))
+    return _with_leading_points(_token(token, sql) for index, token in enumerate(found) if not _is_suffix(found, index))
 
 
 def _first_line(error: Exception) -> str:
@@ -64,6 +65,19 @@ def _is_suffix(found: list[SqlglotToken], index: int) -> bool:
     """Whether a token is one of the two that sqlglot makes of the D in `1D`: they lie at the number's own place."""
     start = found[index].start
     return any(found[before].start == start for before in range(max(0, index - 2), index))
+
+
+def _with_leading_points(found: Iterable[Token]) -> tuple[Token, ...]:
+    """Join the two tokens that sqlglot makes of `.5`, where no name stands before the point."""
+    joined: list[Token] = []
+    for token in found:
+        before = joined[-1] if joined else None
+        if token.mark is Mark.NUMBER and before is not None and before.text == "." and before.end == token.offset:
+            if len(joined) == 1 or joined[-2].end < before.offset or joined[-2].mark is Mark.SYMBOL:
+                joined[-1] = Token(mark=Mark.NUMBER, text=f".{token.text}", offset=before.offset)
+                continue
+        joined.append(token)
+    return tuple(joined)
 
 
 def _token(token: SqlglotToken, sql: str) -> Token:

@@ -53,14 +53,20 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
         _UNORDERED,
     ),
     **dict.fromkeys(
-        ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "percentile", "max_by", "min_by")
-        + ("count_if", "bool_and", "bool_or", "corr", "skewness", "kurtosis", "mode"),
+        ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "percentile", "max_by", "min_by"),
+        _WHOLE_GROUP,
+    ),
+    **dict.fromkeys(
+        ("count_if", "bool_and", "bool_or", "corr", "skewness", "kurtosis", "mode"),
         _WHOLE_GROUP,
     ),
     **dict.fromkeys(("to_timestamp", "to_date", "date_format", "from_unixtime", "to_char"), _TEXT_TIME),
     **dict.fromkeys(
-        ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "pow", "power", "sin", "cos", "tan", "asin", "acos")
-        + ("atan", "atan2", "sinh", "cosh", "tanh", "cbrt", "hypot"),
+        ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "pow", "power", "sin", "cos", "tan", "asin", "acos"),
+        _LIBM,
+    ),
+    **dict.fromkeys(
+        ("atan", "atan2", "sinh", "cosh", "tanh", "cbrt", "hypot"),
         _LIBM,
     ),
     "extract": Refusal("it has a syntax of its own", "the field's function, such as hour(x) or year(x)"),

@@ -49,6 +49,7 @@ class Signature:
 Rule = Callable[[tuple[Node, ...]], Signature]
 DecimalRule = Callable[[Decimal, Decimal], Decimal]
 MAX_ROUND_DIGITS: Final = 38
+MAX_NEGATED_DIGITS: Final = 34
 
 
 def mismatch(args: tuple[Node, ...], why: str, try_: str | None = None) -> TypeMismatchError:
@@ -124,6 +125,12 @@ def same_number(args: tuple[Node, ...]) -> Signature:
     """-x, abs(x): the type stays."""
     _numeric(args)
     kind = Float64() if isinstance(args[0].type, Null) else args[0].type
+    if isinstance(kind, Decimal) and kind.precision > MAX_NEGATED_DIGITS:
+        raise mismatch(
+            args,
+            f"Spark rounds to {MAX_NEGATED_DIGITS} digits when it negates a decimal, and fails where that carries",
+            "0 - x is exact; or cast to a narrower decimal first",
+        )
     return Signature((kind,), kind)
 
 

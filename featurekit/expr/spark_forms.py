@@ -6,14 +6,49 @@ Arguments arrive as SQL text that stands on its own (a name, a literal, a call, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from featurekit.expr.nodes import Call, Literal
+from featurekit.expr.nodes import Call, Literal, Node
 from featurekit.types import Decimal, Float32, Float64, Int64, is_float, is_integer
 
 
 def listed(name: str) -> Callable[[Call, tuple[str, ...]], str]:
     """Return the form of a function that takes any number of arguments."""
     return lambda _, args: f"{name}({', '.join(args)})"
+
+
+def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], str]:
+    """try_add and try_multiply, so written that Spark keeps the grouping.
+
+    Spark's optimizer takes (a + b) + c and a + (b + c) for one expression and computes only one of the two. Rounding
+    and overflow differ between them. An operand that is itself a sum is therefore wrapped: greatest(x, NULL) is x.
+    """
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        kept = [
+            f"greatest({text}, CAST(NULL AS {arg.type.name.upper()}))" if _is_call(arg, function) else text
+            for arg, text in zip(call.args, args, strict=True)
+        ]
+        return f"{name}({', '.join(kept)})"
+
+    return form
+
+
+def _is_call(node: Node, function: str) -> bool:
+    return isinstance(node, Call) and node.function == function
+
+
+def extreme(name: str, of_array: str) -> Callable[[Call, tuple[str, ...]], str]:
+    """greatest and least; of floats by an array, whose order counts.
+
+    Of 0.0 and -0.0 the first stays; Spark's optimizer takes greatest(a, b) and greatest(b, a) for one expression.
+    """
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        joined = ", ".join(args)
+        return f"{of_array}(array({joined}))" if is_float(call.type) else f"{name}({joined})"
+
+    return form
 
 
 def whole_division(call: Call, args: tuple[str, ...]) -> str:
@@ -49,14 +84,19 @@ def rounded(call: Call, args: tuple[str, ...]) -> str:
     return f"try_cast(round(CAST({value} AS {wide}), {digits}) AS {call.type.name.upper()})"
 
 
+# The doubles whose floor and ceil are bigints: -2^63 to the largest one below 2^63.
+_LONG_DOUBLES: Final = "-9223372036854775808D AND 9223372036854774784D"
+
+
 def to_whole(name: str) -> Callable[[Call, tuple[str, ...]], str]:
-    """floor and ceil: a double beyond bigint is NULL (Spark saturates or raises, depending on ANSI)."""
+    """floor and ceil: a double beyond bigint is NULL (Spark saturates or raises, depending on ANSI), NaN is 0."""
 
     def form(call: Call, args: tuple[str, ...]) -> str:
+        value = args[0]
         kind = call.args[0].type
         if isinstance(kind, Float32 | Float64):
-            return f"(CASE WHEN try_cast({args[0]} AS BIGINT) IS NOT NULL THEN {name}({args[0]}) END)"
-        return f"{name}({args[0]})" if isinstance(kind, Decimal) else args[0]
+            return f"(CASE WHEN {value} BETWEEN {_LONG_DOUBLES} OR isnan({value}) THEN {name}({value}) END)"
+        return f"{name}({value})" if isinstance(kind, Decimal) else value
 
     return form
 

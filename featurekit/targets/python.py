@@ -97,7 +97,9 @@ def _emit(
         return name
     match node:
         case Literal():
-            name = "None" if node.value is None else program.bind("c", node.value, f"{show_value(node)}:{node.type.name}")
+            name = (
+                "None" if node.value is None else program.bind("c", node.value, f"{show_value(node)}:{node.type.name}")
+            )
         case Column():
             name = program.assign(f"row[{places[node.qualifier, node.name]}]", indent)
         case Call():

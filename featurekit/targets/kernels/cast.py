@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_DOWN
 from decimal import Decimal as PyDecimal
-from typing import Any, Final
+from typing import Any
 
 from featurekit.clock import DAY, SECOND
 from featurekit.targets.kernels.kernel import Inline, Kernel
@@ -27,7 +27,6 @@ from featurekit.types import (
 )
 
 
-
 def cast_kernel(source: DataType, target: DataType) -> Kernel:
     """Return the kernel of CAST from `source` to `target`, two different types that `castable` allows."""
     match source, target:
@@ -38,7 +37,7 @@ def cast_kernel(source: DataType, target: DataType) -> Kernel:
         case Timestamp(), Int64():
             return Inline(f"{{0}} // {SECOND}")  # floors, where unix_timestamp cuts
         case Int64(), Timestamp():
-            return _bounded(Int64(), lambda seconds: seconds * SECOND)
+            return _seconds_to_timestamp
         case _, Boolean():
             return Inline("{0} != 0")
         case _, Float64():
@@ -49,6 +48,12 @@ def cast_kernel(source: DataType, target: DataType) -> Kernel:
             return _to_decimal(source, target)
         case _:
             return _to_integer(source, target)
+
+
+def _seconds_to_timestamp(seconds: int) -> int:
+    """Return the timestamp, the first or the last there is where it lies beyond: Spark saturates here."""
+    low, high = integer_range(Int64())
+    return max(low, min(high, seconds * SECOND))
 
 
 def _bounded(kind: DataType, convert: Callable[[Any], int]) -> Kernel:

@@ -78,9 +78,7 @@ def _nan_as_text(value: float) -> Any:
 
 
 KERNELS: Final[dict[str, Factory]] = {
-    "and": always(
-        Inline("False if {0} is False or {1} is False else None if {0} is None or {1} is None else True")
-    ),
+    "and": always(Inline("False if {0} is False or {1} is False else None if {0} is None or {1} is None else True")),
     "or": always(Inline("True if {0} is True or {1} is True else None if {0} is None or {1} is None else False")),
     "not": always(Inline("not {0}")),
     "is_null": always(Inline("{0} is None")),

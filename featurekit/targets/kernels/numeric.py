@@ -204,10 +204,9 @@ def _to_whole(rounding: str, compute: Callable[[float], int]) -> Factory:
     """Return the factory of floor and ceil."""
 
     def kernel(value: float) -> int | None:
-        # Bounds first: floor raises for NaN and infinities. 2^63 itself: Spark's double-to-bigint lets it pass.
-        if not -9223372036854775808.0 <= value <= 9223372036854775808.0:
-            return None
-        return min(compute(value), _LONG_HIGH)
+        if -9223372036854775808.0 <= value < 9223372036854775808.0:
+            return compute(value)
+        return 0 if value != value else None  # Spark: floor(NaN) is 0, where CAST(NaN AS BIGINT) fails
 
     def factory(call: Call) -> Kernel:
         kind = call.args[0].type

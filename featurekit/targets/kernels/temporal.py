@@ -37,7 +37,14 @@ def days_of(year: int, month: int, day: int) -> int:
     year -= month <= 2
     era, year_of_era = divmod(year, 400)
     day_of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
-    return era * _DAYS_IN_400_YEARS + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - _DAYS_TO_1970
+    return (
+        era * _DAYS_IN_400_YEARS
+        + year_of_era * 365
+        + year_of_era // 4
+        - year_of_era // 100
+        + day_of_year
+        - _DAYS_TO_1970
+    )
 
 
 def _year(days: int) -> int:

@@ -1,0 +1,15 @@
+"""The oracle's session, started once for the tests that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.semantics.session import start
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    yield start()

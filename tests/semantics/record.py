@@ -1,0 +1,202 @@
+"""Asks Spark what every case of the fixture files is, and writes the answers beside them.
+
+    python -m tests.semantics.record [file.sql …]
+
+The oracle is Spark alone, on the text as it stands in the file: none of our parser, inference or renderer takes part.
+Expectations follow DESIGN V2, operator by operator under ANSI: where Spark raises because a value is out of range, its
+message names the piece of the text that raised, which is the innermost operator; that piece is replaced by a NULL of
+its type and Spark is asked again. Any other error fails the recording.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from featurekit.errors import InputError
+from featurekit.types import DataType, Null, parse_type
+from tests.semantics import corpus, edges, values
+from tests.semantics.corpus import Recorded
+from tests.semantics.session import start
+
+_NULLED: Final = frozenset(
+    (
+        "ARITHMETIC_OVERFLOW",
+        "BINARY_ARITHMETIC_OVERFLOW",
+        "CAST_INVALID_INPUT",
+        "CAST_OVERFLOW",
+        "DATETIME_OVERFLOW",
+        "DIVIDE_BY_ZERO",
+        "NUMERIC_OUT_OF_SUPPORTED_RANGE",
+        "NUMERIC_VALUE_OUT_OF_RANGE",
+        "REMAINDER_BY_ZERO",
+    )
+)
+# Rewrites that assume no operator fails, or that sums can be regrouped: with them Spark does not evaluate what is written.
+_EXCLUDED_RULES: Final = (
+    "BooleanSimplification",
+    "ConstantFolding",
+    "NullPropagation",
+    "ReorderAssociativeOperator",
+    "SimplifyBinaryComparison",
+)
+_VIEW: Final = "edges"
+_COLUMN: Final = re.compile(r"\b(" + "|".join(edges.DATA) + r")\b")
+_MAX_REPLACED: Final = 20
+
+
+class OracleError(Exception):
+    """Spark could not say what a case is."""
+
+
+class Oracle:
+    """Spark, asked for types and values of SQL text over the edge table."""
+
+    def __init__(self, spark: Any) -> None:
+        self.spark = spark
+        table = pa.table({name: values.arrow_column(column, edges.TYPES[name]) for name, column in edges.DATA.items()})
+        table = table.append_column("row_number", pa.array(range(edges.ROWS), pa.int32()))
+        spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(_VIEW)
+        spark.catalog.cacheTable(_VIEW)
+        spark.conf.set("spark.sql.ansi.enabled", "true")
+        spark.conf.set("spark.sql.subexpressionElimination.enabled", "false")
+        rules = (f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in _EXCLUDED_RULES)
+        spark.conf.set("spark.sql.optimizer.excludedRules", ",".join(rules))
+
+    def type_of(self, expression: str) -> str:
+        """Return the type Spark's analyser gives the expression."""
+        return str(self.spark.sql(f"SELECT {expression} AS v FROM {_VIEW}").schema[0].dataType.simpleString())
+
+    def answer(self, case: Recorded) -> Recorded:
+        """Return the case with Spark's type and values."""
+        name = self.type_of(case.expression)
+        kind = _parse(name)
+        found = self._values(case.expression)
+        written = tuple(values.write(value, kind) for value in found)
+        return Recorded(case.file, case.line, case.expression, name, written)
+
+    def _values(self, expression: str) -> list[Any]:
+        rows = range(edges.ROWS) if _COLUMN.search(expression) else range(1)
+        return self._of_rows(expression, list(rows))
+
+    def _of_rows(self, expression: str, rows: list[int]) -> list[Any]:
+        """Return the values of some rows; where one of them raises, ask for each half."""
+        if len(rows) == 1:
+            return [self._of_row(expression, rows[0])]
+        try:
+            return self._ask(expression, rows)
+        except _spark_errors() as error:
+            if _condition(error) not in _NULLED:
+                raise OracleError(f"{expression}: {error}") from error
+        middle = len(rows) // 2
+        return self._of_rows(expression, rows[:middle]) + self._of_rows(expression, rows[middle:])
+
+    def _of_row(self, expression: str, row: int) -> Any:
+        """Return the value of one row, with the innermost operators that raise replaced by NULL."""
+        for _ in range(_MAX_REPLACED):
+            try:
+                return self._ask(expression, [row])[0]
+            except _spark_errors() as error:
+                if _condition(error) not in _NULLED:
+                    raise OracleError(f"{expression}, row {row}: {error}") from error
+                expression = self._without(expression, error)
+        raise OracleError(f"{expression}: too many operators raise")
+
+    def _ask(self, expression: str, rows: list[int]) -> list[Any]:
+        # Over a cached table, so that Spark compiles the expression as it does on real data; a table of literals it
+        # would evaluate in the optimizer. One partition keeps the order.
+        chosen = ", ".join(map(str, rows))
+        query = self.spark.sql(f"SELECT {expression} AS v, row_number FROM {_VIEW} WHERE row_number IN ({chosen})")
+        answer = query.toArrow()
+        assert answer["row_number"].to_pylist() == rows
+        return values.held_values(answer["v"])
+
+    def _without(self, expression: str, error: Any) -> str:
+        """Return the expression with the piece that raised replaced by a NULL of its type."""
+        contexts = [context for context in error.getQueryContext() if context.fragment()]
+        piece = contexts[0].fragment() if contexts else expression
+        start = contexts[0].startIndex() - len("SELECT ") if contexts else 0
+        if expression[start : start + len(piece)] != piece:
+            raise OracleError(f"{expression}: Spark points at {piece!r}, which is not there")
+        return f"{expression[:start]}CAST(NULL AS {self.type_of(piece)}){expression[start + len(piece) :]}"
+
+
+def _spark_errors() -> type[Exception]:
+    from pyspark.errors import PySparkException  # not at the top: tests without Java read this module's neighbours
+
+    return PySparkException
+
+
+def _condition(error: Any) -> str:
+    get = getattr(error, "getCondition", None)
+    return str(get() if get else "").split(".")[0]
+
+
+def _parse(name: str) -> DataType:
+    try:
+        return Null() if name == "void" else parse_type(name)
+    except InputError as error:
+        raise OracleError(f"{name} is not a type we have") from error
+
+
+def _header(spark: Any) -> str:
+    version = spark._jvm.java.lang.System.getProperty("java.specification.version")
+    return (
+        f"-- Recorded by `python -m tests.semantics.record` from Spark {spark.version}, JDK {version}, "
+        f"ANSI {spark.conf.get('spark.sql.ansi.enabled')}, session zone {spark.conf.get('spark.sql.session.timeZone')}.\n"
+        "-- Columns are those of tests/semantics/edges.py; their cases have one value for each of its rows."
+    )
+
+
+def _aligned(lines: Sequence[str | Recorded]) -> str:
+    cases = [line for line in lines if isinstance(line, Recorded)]
+    width = min(60, max((len(case.expression) for case in cases), default=0))
+    kinds = max((len(case.type or "") for case in cases), default=0)
+    text = []
+    for line in lines:
+        if isinstance(line, str):
+            text.append(line)
+        else:
+            joined = corpus.ROW_SEPARATOR.join(line.values)
+            text.append(f"{line.expression:<{width}}  {line.type or '':<{kinds}}  {joined}")
+    return "\n".join(text) + "\n"
+
+
+def record(paths: Sequence[Path], spark: Any) -> int:
+    """Rewrite the files with Spark's answers; return how many cases there are."""
+    oracle = Oracle(spark)
+    count = 0
+    failures: list[str] = []
+    for path in paths:
+        known = len(failures)
+        lines: list[str | Recorded] = []
+        for line in corpus.read_file(path):
+            if isinstance(line, str):
+                if not line.startswith(("-- Recorded by", "-- Columns are those")):
+                    lines.append(line)
+                continue
+            try:
+                lines.append(oracle.answer(line))
+                count += 1
+            except (OracleError, _spark_errors()) as error:
+                failures.append(f"{line.id}: {str(error).splitlines()[0]}")
+        if len(failures) == known:
+            path.write_text(f"{_header(spark)}\n{_aligned(lines)}", encoding="utf-8")
+    if failures:
+        raise OracleError("\n".join(failures))
+    return count
+
+
+def main() -> None:
+    chosen = [Path(argument) for argument in sys.argv[1:]] or corpus.files()
+    count = record(chosen, start())
+    print(f"RESULT record cases={count} files={len(chosen)}")
+
+
+if __name__ == "__main__":
+    main()
