@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.publish import publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import begin_refresh, complete_refresh
+from featurekit.online.result import Features
 from featurekit.online.writer import RedisRowSink
 from featurekit.plan import LookupPlan, PlanField, PlanKey, PlanView
 from featurekit.rows import LAST_EVENT
@@ -78,18 +80,23 @@ def measure(
             keys = [space.row(b"%d" % user) for user in chosen]
             stored: Any = raw.mget(keys)
             size = len(stored[0])
-            asked: Any = {"user_id": chosen[0] if entities == 1 else chosen}
-            service = f"service_{features}"
-            forms: dict[str, Callable[[], Any]] = {
-                "raw": lambda raw=raw, keys=keys: raw.mget(keys),
-                "numpy": lambda c=client, s=service, a=asked: c.lookup(s, a).to_numpy(),
-                "matrix": lambda c=client, s=service, a=asked: c.lookup(s, a).matrix(),
-                "arrow": lambda c=client, s=service, a=asked: c.lookup(s, a).to_arrow(),
-                "dict": lambda c=client, s=service, a=asked: c.lookup(s, a).to_dict(),
-            }
+            asked = {"user_id": chosen[0] if entities == 1 else chosen}
+            look_up = partial(client.lookup, f"service_{features}", asked)
+            forms = {"raw": partial(raw.mget, keys)} | {form: _answering(look_up, form) for form in FORMS[1:]}
             found += _time(forms, entities, features, rounds, calls)
             raw.close()
     return LookupTimings(rows_bytes=size, rounds=rounds, calls=calls, timings=tuple(found))
+
+
+def _answering(look_up: Callable[[], Features], form: str) -> Callable[[], Any]:
+    methods: dict[str, Callable[[Features], Any]] = {
+        "numpy": Features.to_numpy,
+        "matrix": Features.matrix,
+        "arrow": Features.to_arrow,
+        "dict": Features.to_dict,
+    }
+    answer = methods[form]
+    return lambda: answer(look_up())
 
 
 def _time(
@@ -173,13 +180,19 @@ def _own_server() -> Iterator[str]:
             embedded.stop(Path(folder))
 
 
-def main() -> None:
-    with _own_server() as url:
-        found = measure(url)
+def print_table(found: LookupTimings) -> None:
+    """Print the timings, a line per form and shape."""
     print(f"{'shape':>9} {'form':>8} {'p50 µs':>9} {'p99 µs':>9} {'vs raw':>7}")
     for one in found.timings:
         shape = f"{one.entities}×{one.features}"
         print(f"{shape:>9} {one.form:>8} {one.p50_us:9.1f} {one.p99_us:9.1f} {one.vs_raw:7.2f}")
+
+
+def main() -> None:
+    """Measure against a server of our own."""
+    with _own_server() as url:
+        found = measure(url)
+    print_table(found)
     values = {
         f"{form}_{entities}x{features}_vs_raw": found.get(form, entities, features).vs_raw
         for entities, features in SHAPES
