@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featurekit.clock import Instant, format_instant
+from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.causes import Cause, Refresh
 from featurekit.consistency.cells import FieldSpec
@@ -19,14 +19,13 @@ from featurekit.consistency.recompute import recompute_answers
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule, union
 from featurekit.consistency.served import Served, look_up, read_stored_rows
+from featurekit.consistency.serving_view import NotServed, Serving, find_serving
 from featurekit.consistency.view_report import Evidence, FieldReport, Finding, ViewReport
-from featurekit.errors import NotRegisteredError
 from featurekit.lookup_plan import plan_fields
 from featurekit.offline.engine import BatchEngine
 from featurekit.online.client import FeatureClient
-from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.store import ReadableStore, decode_head
-from featurekit.plan import PlanView
+from featurekit.online.keys import Namespace
+from featurekit.online.store import ReadableStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +37,6 @@ class Sources:
     store: ReadableStore
     namespace: Namespace
     at: Instant
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
-    """A view that is served: by which plan, and from which key space."""
-
-    view: CompiledView
-    plan: PlanView
-    space: KeySpace
 
 
 def check_consistency(
@@ -68,49 +58,24 @@ def check_consistency(
     """
     rule = sample or SampleRule()
     sources = Sources(engine=engine, client=client, store=store, namespace=namespace, at=at)
-    found = {view.name: _serving(view, sources) for view in views}
-    if views and all(isinstance(each, NotRegisteredError) for each in found.values()):
-        raise next(each for each in found.values() if isinstance(each, NotRegisteredError))
-    serving = {name: each for name, each in found.items() if isinstance(each, Serving)}
-    online = online_entities(store, namespace, [each.space for each in serving.values()], rule)
-    reports = []
-    for view in views:
-        each = found[view.name]
-        if isinstance(each, Serving):
-            reports.append(_check_view(each, online[each.space], sources, rule, ulps or {}))
-        else:
-            reports.append(_not_served(view, at, each.what if isinstance(each, NotRegisteredError) else each))
+    found = [find_serving(view, client=client, store=store, namespace=namespace, at=at) for view in views]
+    errors = [each.error for each in found if isinstance(each, NotServed) and each.error is not None]
+    if errors and len(errors) == len(found):
+        raise errors[0]
+    serving = [each for each in found if isinstance(each, Serving)]
+    online = online_entities(store, namespace, [each.space for each in serving], rule)
     return ConsistencyReport(
-        project=namespace.project, environment=namespace.environment, at=at, seed=rule.seed, views=tuple(reports)
+        project=namespace.project,
+        environment=namespace.environment,
+        at=at,
+        seed=rule.seed,
+        views=tuple(
+            _check_view(each, online[each.space], sources, rule, ulps or {})
+            if isinstance(each, Serving)
+            else _unavailable(each.view, at, each.problem)
+            for each in found
+        ),
     )
-
-
-def _serving(view: CompiledView, sources: Sources) -> Serving | NotRegisteredError | str:
-    """Return how the view is served, or why it can't be compared."""
-    try:
-        (plan,) = sources.client.plan(view.name).views
-    except NotRegisteredError as error:
-        return error
-    if plan.fingerprint != view.fingerprint.data:
-        return (
-            f"{plan.view}@{plan.fingerprint[:8]} is served, and these definitions say {view.fingerprint.data[:8]}\n"
-            "Register and materialize the view, or check with the definitions that are deployed."
-        )
-    head = sources.namespace.head(view.name, plan.fingerprint)
-    entry = decode_head(sources.store.read([head])[0]).at(sources.at)
-    if entry is None:
-        return (
-            f"no refresh is served at {format_instant(sources.at)}\n"
-            f"The view's head ({head.decode()}) lists none that is visible by then, or is not there. Materialize it."
-        )
-    space = KeySpace(
-        namespace=sources.namespace,
-        view=view.name,
-        fingerprint=plan.fingerprint,
-        as_of=entry.as_of,
-        restatement=entry.restatement,
-    )
-    return Serving(view=view, plan=plan, space=space)
 
 
 def _check_view(
@@ -119,19 +84,19 @@ def _check_view(
     view, space = serving.view, serving.space
     fields = field_specs(view, ulps)
     if sources.store.read([space.marker])[0] is None:
-        report = _not_served(
-            view,
-            sources.at,
+        problem = (
             f"the key space {space} is gone\n"
-            "It was dropped or has expired, or the store restarted empty. Materialize the view again.",
+            "It was dropped or has expired, or the store restarted empty. Materialize the view again."
         )
-        return replace(report, online=online.seen)
+        return replace(_unavailable(view, sources.at, problem), online=online.seen)
     offline = offline_entities(sources.engine, view, space.as_of, rule)
-    keys = union(rule, online.keys, offline.keys)
-    entities = {key: decode_entity_key(key, view_keys(view)) for key in keys}
+    entities = {key: decode_entity_key(key, view_keys(view)) for key in union(rule, online.keys, offline.keys)}
     known = {key: values for key, values in entities.items() if values is not None}
     stray = [key for key, values in entities.items() if values is None]
     served = look_up(sources.client, serving.plan, list(known.values()), sources.at)
+    if served.as_of not in (space.as_of, None):
+        problem = "another refresh was published or withdrawn while the view was read\nCheck again."
+        return _unavailable(view, sources.at, problem)
     comparisons, findings = _compared(serving, fields, known, served, sources)
     return ViewReport(
         view=view.name,
@@ -194,7 +159,7 @@ def field_specs(view: CompiledView, ulps: Mapping[str, int]) -> tuple[FieldSpec,
     )
 
 
-def _not_served(view: CompiledView, at: Instant, problem: str) -> ViewReport:
+def _unavailable(view: CompiledView, at: Instant, problem: str) -> ViewReport:
     return ViewReport(
         view=view.name,
         fingerprint=view.fingerprint.data,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import jinja2
 
-from featurekit.clock import Instant, format_duration, format_instant
+from featurekit.clock import SECOND, Instant, format_duration, format_instant
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.view_report import Outcome, ViewReport, counted, headline
 
@@ -89,17 +89,18 @@ def _report_json(report: ConsistencyReport) -> dict[str, Any]:
         "summary": report.summary,
         "cells": report.cells,
         "mismatches": report.mismatches,
-        "views": [_view_json(view) for view in report.views],
+        "views": [_view_json(view, report.at) for view in report.views],
     }
 
 
-def _view_json(view: ViewReport) -> dict[str, Any]:
+def _view_json(view: ViewReport, at: Instant) -> dict[str, Any]:
     return {
         "view": view.view,
         "fingerprint": view.fingerprint,
         "outcome": view.outcome.value,
         "problem": view.problem,
         "as_of": _instant(view.as_of),
+        "age_seconds": None if view.as_of is None else (at - view.as_of) // SECOND,
         "promised_as_of": format_instant(view.promised_as_of),
         "late": view.is_late,
         "entities": {"online": view.online, "offline": view.offline, "sampled": view.sampled, "found": view.found},
@@ -160,7 +161,7 @@ def _readable_instant(instant: Instant) -> str:
 
 
 def _readable_duration(micros: int) -> str:
-    return format_duration(micros - micros % 1_000_000)
+    return format_duration(micros - micros % SECOND)
 
 
 def _share(share: float | None) -> str:

@@ -17,7 +17,6 @@ from featurekit.compiler import compile_repository
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
-from featurekit.consistency.view_report import ViewReport
 from featurekit.definitions.repo import load_repo
 from featurekit.offline.engine import BatchEngine
 from featurekit.online.client import FeatureClient
@@ -114,7 +113,7 @@ class Shop:
         return refresh_view(view, as_of, engine=self.engine, to=to, clock=clock, restate=restate)
 
     def check(self, sample: SampleRule | None = None, *, at: Instant = AT) -> ConsistencyReport:
-        with FeatureClient(project=PLACE.project, environment=PLACE.environment, store=_Shared(self.store)) as client:
+        with self.client() as client:
             return check_consistency(
                 engine=self.engine,
                 client=client,
@@ -125,9 +124,8 @@ class Shop:
                 sample=sample,
             )
 
-    def check_view(self, sample: SampleRule | None = None) -> ViewReport:
-        (view,) = self.check(sample).views
-        return view
+    def client(self) -> FeatureClient:
+        return FeatureClient(project=PLACE.project, environment=PLACE.environment, store=_Shared(self.store))
 
     def space(self, as_of: Instant = TODAY) -> KeySpace:
         fingerprint = self.compiled.views["takings"].fingerprint.data

@@ -15,6 +15,7 @@ import pytest
 from featurekit.clock import DAY, HOUR
 from featurekit.config import Settings
 from featurekit.consistency.causes import Cause
+from featurekit.consistency.check import check_consistency
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
@@ -387,3 +388,25 @@ def test_a_refresh_that_breaks_an_expectation_is_never_served(
         write_shop(folder)
     assert "mean_1d: 1 of 18 rows (5.56 %) are not between 0 and 1000" in str(raised.value)
     assert shop.check().passed
+
+
+def test_one_view_that_nobody_registered_does_not_keep_the_others_from_being_checked(shop: Shop) -> None:
+    takings = shop.compiled.views["takings"]
+    pending = replace(takings, view=takings.view.model_copy(update={"name": "pending"}))
+    changed = replace(takings, fingerprint=replace(takings.fingerprint, data="ab" * 32))
+    with shop.client() as client:
+        report = check_consistency(
+            engine=shop.engine,
+            client=client,
+            store=shop.store,
+            namespace=PLACE,
+            views=[pending, changed, takings],
+            at=AT,
+            sample=SampleRule(max_entities=2),
+        )
+    outcomes = [view.outcome for view in report.views]
+    assert outcomes == [Outcome.UNAVAILABLE, Outcome.UNAVAILABLE, Outcome.CONSISTENT]
+    problems = [view.problem or "" for view in report.views]
+    assert "service 'pending' is not registered" in problems[0]
+    assert "is served, and these definitions say abababab" in problems[1]
+    assert report.exit_code == 1

@@ -135,7 +135,7 @@ def test_json_holds_every_number_cause_and_evidence() -> None:
     assert (answer["format"], answer["passed"], answer["exit_code"], answer["mismatches"]) == (1, False, 1, 2)
     (only,) = answer["views"]
     assert only["outcome"] == "inconsistent"
-    assert only["as_of"] == "2013-11-15T00:00Z"
+    assert (only["as_of"], only["age_seconds"]) == ("2013-11-15T00:00Z", 52200)
     assert only["entities"] == {"online": 16, "offline": 16, "sampled": 16, "found": 15}
     assert only["coverage"] == 15 / 16
     (one,) = only["fields"]
