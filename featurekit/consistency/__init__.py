@@ -1,1 +1,1 @@
-"""featurekit.consistency."""
+"""Consistency: what is served beside what training says, and why the two differ (docs/consistency.md)."""
