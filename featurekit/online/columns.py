@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +41,7 @@ class Group:
     defaults: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewColumns:
+class ViewColumns(NamedTuple):  # and no dataclass: made for every request, in a third of the time
     """The wanted fields of a view's rows, after defaults; `values` by group, an array (fields × rows) or lists.
 
     `found` is None where every entity had a row, `statuses` and `reasons` (fields × rows) where all are PRESENT. Where

@@ -87,8 +87,9 @@ class Lookups:
                 try_="featurekit register publishes it again",
             )
         planned = PlannedService(decode_plan(body), self._namespace)
-        self._services[service] = planned, AnswerPlan(planned)
-        return self._services[service]
+        loaded = planned, AnswerPlan(planned)
+        self._services[service] = loaded
+        return loaded
 
 
 def _keys_to_read(planned: PlannedService, picks: Sequence[Pick | None], keys: Sequence[KeyTexts]) -> list[bytes]:
@@ -110,7 +111,11 @@ def _heads_still_say(
     for i, view in enumerate(planned.views):
         if values[1 + i] != view.head.content:
             view.update_head(values[1 + i])
-    return all(view.head.at(at) == pick for view, pick in zip(planned.views, picks, strict=True))
+    for view, pick in zip(planned.views, picks, strict=True):
+        now = view.head.at(at)
+        if now is not pick and now != pick:
+            return False
+    return True
 
 
 def _views(

@@ -123,7 +123,7 @@ class PlannedService:
         """Return the request's columns as `types` says values are held; KeyTypeError says what can't be."""
         columns = request_columns(entities, request, self.names)
         held = {name: accept(columns.values[name]) for name, accept in self._acceptors.items()}
-        return Columns(held, columns.count, columns.is_single)
+        return Columns(held, columns.length, columns.is_single)
 
     def entity_keys(self, columns: Mapping[str, Sequence[Any]]) -> list[KeyTexts]:
         """Return the entity key texts for each `PlannedView.encoder`."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import hiredis
 import redis
-from redis.backoff import ExponentialWithJitterBackoff
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
 from redis.retry import Retry
 
 from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreTimeoutError, SettingsError
@@ -71,6 +71,7 @@ class RedisStore:
 
     def _read_fresh(self, command: list[bytes]) -> list[Value]:
         connection: Connection = self._client.connection_pool.make_connection()
+        connection.retry = Retry(NoBackoff(), 0)  # who looks up has a deadline: the second try is theirs
         try:
             connection.send_packed_command(command)
             values: list[Value] = connection.read_response()
@@ -204,7 +205,7 @@ def _options(timeout_ms: int) -> dict[str, Any]:
     """Return how every connection of ours behaves."""
     return {
         "socket_timeout": timeout_ms / 1000,
-        "socket_connect_timeout": _CONNECT_TIMEOUT_S,
+        "socket_connect_timeout": min(timeout_ms / 1000, _CONNECT_TIMEOUT_S),
         "retry": Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), _RETRIES),
         "protocol": 2,  # nothing is pushed to us, and every server and proxy speaks it
         "driver_info": None,  # saves two commands on each connect

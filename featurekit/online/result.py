@@ -48,7 +48,7 @@ class Features:
         self._views = views
 
     def __len__(self) -> int:
-        return self._columns.count
+        return self._columns.length
 
     def __repr__(self) -> str:
         return f"<Features of {self.service}: {len(self)} × {len(self.names)}>"
