@@ -16,7 +16,6 @@ from featurekit.compiled import (
     ServiceView,
 )
 from featurekit.defaults import typed_default
-from featurekit.definitions.expectation import check_expectation
 from featurekit.definitions.on_demand import OnDemandFeature, OnDemandFeatureView
 from featurekit.definitions.problem import Place
 from featurekit.definitions.repository import Repository
@@ -150,8 +149,15 @@ class _OnDemandCompiler:
                 default = typed_default(feature.default, node.type)
             except FeaturekitError as error:
                 self.report((*path, "default"), error)
-        if feature.expect and (why := check_expectation(feature.expect, node.type)):
-            self.report((*path, "expect"), InputError(f"`expect` can't be checked: {why}"))
+        if feature.expect:
+            self.report(
+                (*path, "expect"),
+                InputError(
+                    f"`expect` can't be enforced for on-demand feature {feature.name!r}",
+                    why="it is computed when it is asked for: no refresh holds it that could be kept from being served",
+                    try_="expect it of the stored features it is computed from",
+                ),
+            )
         return OnDemandOutput(
             view=self.view.name,
             name=feature.name,
@@ -159,7 +165,6 @@ class _OnDemandCompiler:
             nullable=node.nullable,
             expression=node,
             default=default,
-            expectation=feature.expect,
         )
 
     def _inline(self, part: Node) -> Node:

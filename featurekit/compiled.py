@@ -155,7 +155,6 @@ class OnDemandOutput:
     nullable: bool
     expression: Node
     default: Any
-    expectation: Expectation | None
 
     @property
     def output_nullable(self) -> bool:

@@ -242,6 +242,16 @@ feature_services:
     assert what is None or what in told[0][1]
 
 
+def test_an_expectation_that_nothing_can_enforce_is_refused(base: Path) -> None:
+    rest = """
+on_demand_feature_views:
+  gap:
+    features:
+      more: {sql: spend.n + 1, expect: {not_null: true}}
+"""
+    assert mistakes(base, FEATURES, rest) == [("21:32", "`expect` can't be enforced for on-demand feature 'more'")]
+
+
 @pytest.mark.parametrize(
     ("change", "data_changes"),
     [
