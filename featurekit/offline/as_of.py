@@ -204,3 +204,23 @@ def _event_rows(
         union=asked,
         note="events, then the as-ofs that are asked for",
     )
+
+
+def known_entities(engine: BatchEngine, view: CompiledView) -> DataFrame:
+    """Return the distinct entities that have any row in a view's source, by their join keys; nulls are no entity."""
+    query = event_steps(view, known_by=None, since=None, until=None)
+    keys = [(key.name, name(label)) for key, label in zip(view.keys, key_names(view), strict=True)]
+    step = Select(
+        columns=tuple(keys),
+        source="events",
+        where=tuple(f"{name(label)} IS NOT NULL" for label in key_names(view)),
+        group_by=tuple(map(name, key_names(view))),
+    )
+    return engine.query(render_query(query.then("entities", step)), {frame_name(view): read_source(engine, view)})
+
+
+def at_instants(engine: BatchEngine, entities: DataFrame, instants: tuple[Instant, ...]) -> DataFrame:
+    """Return each entity at each instant: requests for `as_of_rows`."""
+    times = call("array", *(call("timestamp_micros", long(at)) for at in instants))
+    step = Select(columns=(("*", "*"), ("as_of", call("explode", times))), source="featurekit_entities")
+    return engine.query(render_query(Query(steps=(("requests", step),))), {"featurekit_entities": entities})
