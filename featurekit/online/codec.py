@@ -47,7 +47,6 @@ class RowCodec:
         self.fingerprint = fingerprint
         self.size: int = self.layout.fixed_size
         self.has_variable: bool = bool(self.layout.variable)
-        self._status_slices = self.layout.status_bytes
         self._to_held = {i: from_stored(field.type) for i, field in enumerate(fields)}
         self._to_stored = {i: to_stored(field.type) for i, field in enumerate(fields)}
 
