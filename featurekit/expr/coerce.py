@@ -142,7 +142,7 @@ def castable(source: DataType, target: DataType) -> bool:
     if source == target or isinstance(source, Null):
         return True
     match source, target:
-        case (Timestamp(), Date()) | (Date(), Timestamp()) | (Timestamp(), Int64()) | (Int64(), Timestamp()):
+        case (Timestamp(), Date()) | (Date(), Timestamp()) | (Timestamp(), Int64()):
             return True
         case (Float32() | Float64(), Decimal()):
             return target.precision <= EXACT_DIGITS_OF_DOUBLE
@@ -168,4 +168,4 @@ def widens(source: DataType, target: DataType) -> bool:
         return target.precision - target.scale >= exact.precision - exact.scale + spare
     if isinstance(source, Boolean):
         return is_integer(target) or (isinstance(target, Decimal) and target.precision > target.scale)
-    return isinstance(target, Timestamp | Date) or isinstance(source, Timestamp)  # bigint saturates
+    return isinstance(target, Timestamp | Date) or isinstance(source, Timestamp)

@@ -177,9 +177,9 @@ _ROWS: Final = (
     _scalar("least", rules.extreme, forms.extreme("least", "array_min"), "The smallest argument that is not NULL.", arity=(2, None),
             nulls=Nulls.ALL),
     # Text. Positions and lengths count code points; nothing is trimmed, folded or normalised unasked.
-    _scalar("lower", rules.text(), "lower({0})", "In lower case, by the Unicode tables of the JVM.",
+    _scalar("lower", rules.text(), forms.letter_case("lower"), "In lower case, by the Unicode tables of the JVM.",
             spellings=("lower", "lcase")),
-    _scalar("upper", rules.text(), "upper({0})", "In upper case, by the Unicode tables of the JVM.",
+    _scalar("upper", rules.text(), forms.letter_case("upper"), "In upper case, by the Unicode tables of the JVM.",
             spellings=("upper", "ucase")),
     _scalar("trim", rules.text(), "trim({0})", "Without the spaces (U+0020 only) at both ends."),
     _scalar("length", rules.text(result=Int32()), "length({0})", "The number of code points.",

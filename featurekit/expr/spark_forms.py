@@ -21,21 +21,33 @@ def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], s
     """try_add and try_multiply, so written that Spark keeps the grouping.
 
     Spark's optimizer takes (a + b) + c and a + (b + c) for one expression and computes only one of the two. Rounding
-    and overflow differ between them. An operand that is itself a sum is therefore wrapped: greatest(x, NULL) is x.
+    and overflow differ between them. An operand that is itself a sum is therefore wrapped.
     """
 
     def form(call: Call, args: tuple[str, ...]) -> str:
-        kept = [
-            f"greatest({text}, CAST(NULL AS {arg.type.name.upper()}))" if _is_call(arg, function) else text
-            for arg, text in zip(call.args, args, strict=True)
-        ]
+        kept = [_kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)]
         return f"{name}({', '.join(kept)})"
 
     return form
 
 
-def _is_call(node: Node, function: str) -> bool:
-    return isinstance(node, Call) and node.function == function
+def letter_case(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+    """lower and upper; Spark's optimizer takes lower(upper(x)) for lower(x), but upper('ß') is SS."""
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        arg = call.args[0]
+        return f"{name}({_kept(arg, args[0]) if _is_call(arg, 'lower', 'upper') else args[0]})"
+
+    return form
+
+
+def _kept(node: Node, text: str) -> str:
+    """Return a form of `text` with its value and type that the optimizer's rewrites don't see through."""
+    return f"greatest({text}, CAST(NULL AS {node.type.name.upper()}))"
+
+
+def _is_call(node: Node, *functions: str) -> bool:
+    return isinstance(node, Call) and node.function in functions
 
 
 def extreme(name: str, of_array: str) -> Callable[[Call, tuple[str, ...]], str]:

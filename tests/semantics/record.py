@@ -44,6 +44,7 @@ _EXCLUDED_RULES: Final = (
     "NullPropagation",
     "ReorderAssociativeOperator",
     "SimplifyBinaryComparison",
+    "SimplifyCaseConversionExpressions",
 )
 _VIEW: Final = "edges"
 _COLUMN: Final = re.compile(r"\b(" + "|".join(edges.DATA) + r")\b")

@@ -153,3 +153,7 @@ substring(s, i32, i32_b)                     string  "" | " " | NULL | "" | NULL
 substring(s, i16)                            string  "" | NULL | "a" | "A" | NULL | "" | "ABC" | "" | "\xdf" | "" | "\u0130" | "\u0391\u03a3" | NULL | "\xe9" | "\u0301" | "" | "" | "a\x00b" | "" | "\ufb03" | "" | "\U00010400" | "it's \\ `q`" | NULL
 substring(NULL, 1, 2)                        string  NULL
 substring('abc', NULL, 2)                    string  NULL
+
+-- upper and lower are both done: ß becomes ss
+lower(upper(s))                              string  "" | " " | "a" | "a" | NULL | "abc" | "abc" | "  pad \t " | "ss" | "\u02bcn" | "i\u0307" | "\u03b1\u03c2" | "\u03bf\u03b4\u03c5\u03c3\u03c3\u03b5\u03c5\u03c2 \u03c3\u03b1\u03c2" | "\xe9" | "e\u0301" | "\U0001f600x" | "\xa0nb\xa0" | "a\x00b" | "\u01c6" | "ffi" | "\uffff" | "\U00010428" | "it's \\ `q`" | "0"
+upper(lower(s))                              string  "" | " " | "A" | "A" | NULL | "ABC" | "ABC" | "  PAD \t " | "SS" | "\u02bcN" | "I\u0307" | "\u0391\u03a3" | "\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3 \u03a3\u0391\u03a3" | "\xc9" | "E\u0301" | "\U0001f600X" | "\xa0NB\xa0" | "A\x00B" | "\u01c4" | "FFI" | "\uffff" | "\U00010400" | "IT'S \\ `Q`" | "0"

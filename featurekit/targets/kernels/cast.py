@@ -36,8 +36,6 @@ def cast_kernel(source: DataType, target: DataType) -> Kernel:
             return Inline(f"{{0}} * {DAY}")
         case Timestamp(), Int64():
             return Inline(f"{{0}} // {SECOND}")  # floors, where unix_timestamp cuts
-        case Int64(), Timestamp():
-            return _seconds_to_timestamp
         case _, Boolean():
             return Inline("{0} != 0")
         case _, Float64():
@@ -48,12 +46,6 @@ def cast_kernel(source: DataType, target: DataType) -> Kernel:
             return _to_decimal(source, target)
         case _:
             return _to_integer(source, target)
-
-
-def _seconds_to_timestamp(seconds: int) -> int:
-    """Return the timestamp, the first or the last there is where it lies beyond: Spark saturates here."""
-    low, high = integer_range(Int64())
-    return max(low, min(high, seconds * SECOND))
 
 
 def _bounded(kind: DataType, convert: Callable[[Any], int]) -> Kernel:
