@@ -4,6 +4,7 @@
     head      fk:<project>:<environment>:head:<view>@<fingerprint>
     marker    fk:<project>:<environment>:space:<view>@<fingerprint>:<as-of>[~<restatement>]
     pointer   fk:<project>:<environment>:service:<service>
+    names     fk:<project>:<environment>:services
     plan      fk:<project>:<environment>:plan:<service>@<fingerprint>
 
 The braces are a hash tag: in a cluster, all rows of one entity lie in one slot.
@@ -80,6 +81,11 @@ class Namespace:
 
     def pointer(self, service: str) -> bytes:
         return self.prefix + f"service:{service}".encode()
+
+    @property
+    def names(self) -> bytes:
+        """The key of the names of all published services."""
+        return self.prefix + b"services"
 
     def plan(self, service: str, fingerprint: str) -> bytes:
         return self.prefix + f"plan:{service}@{fingerprint[:PLAN_DIGITS]}".encode()
