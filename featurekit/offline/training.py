@@ -154,14 +154,16 @@ def _hash(content: Any) -> str:
 
 
 def _digest(engine: BatchEngine, path: str) -> str | None:
-    """Return the SHA-256 of a label file, or of a folder's files in order; None where they are on another machine."""
+    """Return the SHA-256 of a label file, or of a folder's digests in order; None where they are on another machine."""
     if is_remote(path):
         return None
-    digest = hashlib.sha256()
-    for file in source_files(path, engine.root):
-        with file.path.open("rb") as content:
-            digest.update(hashlib.file_digest(content, "sha256").digest())
-    return digest.hexdigest()
+    digests = [_file_digest(file.path) for file in source_files(path, engine.root)]
+    return digests[0] if len(digests) == 1 else _hash(digests)
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _json_number(value: float | None) -> float | str | None:
