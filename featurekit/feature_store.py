@@ -181,7 +181,7 @@ class FeatureStore:
 
     def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
         """Write a training set: for each label row what serving would have answered at its time."""
-        return build_dataset(self.engine, self._service(service), labels, out)
+        return build_dataset(self.engine, self._service(service), labels, out, now=self.settings.clock())
 
     def check(
         self, views: Sequence[str] | None = None, *, sample: SampleRule | None = None, at: Instant | None = None

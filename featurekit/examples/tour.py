@@ -53,7 +53,7 @@ numbers = [f.name for f in training.schema if "." in f.name
            and (pa.types.is_floating(f.type) or pa.types.is_integer(f.type) or pa.types.is_boolean(f.type))]
 model = train_model(training, numbers, label="late", seed=2013)
 open(".featurekit/tour/out/delay.onnx", "wb").write(model.onnx_bytes)
-print(f"{model.rows:,} flights, {len(numbers)} features, AUC {model.auc:.3f} on those held out")
+print(f"{model.rows:,} flights, {len(numbers)} features, AUC {model.auc:.2f} on those held out")
 """
 LOOK_UP: Final = """\
 import pyarrow.parquet as pq
@@ -72,7 +72,7 @@ PREDICT: Final = """\
 predictions = store.predict("delay", keys, request)
 print(f"{predictions.model} v{predictions.version}, run by {predictions.provider}")
 for flight, late, truth in zip(flights["flight_id"].to_pylist(), predictions.to_python(), flights["late"].to_pylist()):
-    print(f"{flight:32} {late:6.3f}   {'late' if truth else 'on time'}")
+    print(f"{flight:32} {late:6.2f}   {'late' if truth else 'on time'}")
 """
 
 
@@ -86,7 +86,7 @@ class Tour:
 
     def say(self, title: str, text: str) -> None:
         """Begin a chapter."""
-        self._add(f"\n## {title}\n\n{textwrap.fill(' '.join(text.split()), 120)}\n")
+        self.add(f"\n## {title}\n\n{textwrap.fill(' '.join(text.split()), 120)}\n")
 
     def command(self, words: str, *, exits_with: int = 0) -> None:
         """Run a featurekit command line in this process, so that all share one Spark, and show what it prints."""
@@ -97,7 +97,7 @@ class Tour:
                 code: Any = 0
             except SystemExit as end:
                 code = end.code or 0
-        self._add(f"\n```text\n$ featurekit {words}\n{settled(output.getvalue())}```\n")
+        self.add(f"\n```text\n$ featurekit {words}\n{settled(output.getvalue())}```\n")
         if code != exits_with:
             raise SystemExit(f"`featurekit {words}` ended with exit code {code}, not {exits_with}")
 
@@ -106,32 +106,39 @@ class Tour:
         output = io.StringIO()
         with redirect_stdout(output):
             exec(compile(code, "<tour>", "exec"), self._names)
-        self._add(f"\n```python\n{code}```\n\n```text\n{settled(output.getvalue())}```\n")
+        self.add(f"\n```python\n{code}```\n\n```text\n{settled(output.getvalue())}```\n")
 
     def fault(self, title: str, plant: Callable[[FeatureStore], str]) -> None:
         """Break something in the online store, and say what."""
         with FeatureStore.from_settings() as store:
-            self._add(f"\n- *{title}*: {settled(plant(store)).strip()}\n")
+            self.add(f"\n- *{title}*: {settled(plant(store)).strip()}\n")
 
     def close(self) -> None:
         if store := self._names.get("store"):
             store.close()
 
-    def _add(self, text: str) -> None:
+    def add(self, text: str) -> None:
+        """Show text, and put it on the page."""
         self.page += text
         print(text, end="", flush=True)
 
 
 def settled(text: str) -> str:
-    """Return text without what differs from run to run or from machine to machine.
+    """Return text without what differs from run to run or from machine to machine; columns stay in line.
 
     >>> settled("redis://127.0.0.1:40369/0 d1c85ccf1cb0 0.12345 1.5\\n")
     'redis://127.0.0.1:… … 0.123 1.5\\n'
     """
-    text = re.sub(r"(127\.0\.0\.1):\d+(/\d+)?", r"\1:…", text)
+    text = text.replace(f"{Path.cwd()}/", "")
+    text = re.sub(r"127\.0\.0\.1:\d+(?:/\d+)?", "127.0.0.1:…", text)
     text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b", "…", text)
-    text = re.sub(r"-?\b\d+\.\d{4,}(?:e-?\d+)?\b", lambda found: f"{float(found[0]):.3f}", text)
+    text = re.sub(r"-?\b\d+\.\d{4,}(?:e-?\d+)?(?P<column> {2})?", _rounded, text)
     return "\n".join(line.rstrip() for line in text.rstrip("\n").splitlines()) + "\n" if text.strip() else ""
+
+
+def _rounded(found: re.Match[str]) -> str:
+    number = f"{float(found[0]):.3f}"
+    return number.ljust(len(found[0])) if found["column"] else number
 
 
 def run(root: Path) -> str:
@@ -214,8 +221,8 @@ def _walk(tour: Tour) -> None:
     tour.say("Two faults", "Nobody would see these in a dashboard:")
     tour.fault("a stale row", serve_yesterdays_row)
     tour.fault("a filled null", fill_null_with_zero)
-    tour.command("check carrier_punctuality plane_facts", exits_with=1)
-    tour._add("\nThe exit code is 1: a scheduler sees it, and the report names what to do.\n")
+    tour.command("check carrier_punctuality plane_facts --max-entities 5000", exits_with=1)
+    tour.add("\nBoth are found and named. The exit code is 1, so a scheduler sees it too.\n")
 
 
 def _write_flights_to_ask_about() -> None:
