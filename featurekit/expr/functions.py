@@ -126,15 +126,18 @@ UNITS: Final = (
 
 _ROWS: Final = (
     # Arithmetic. Out of range, division by zero: NULL.
-    _operator("add", "+", rules.arithmetic(decimal_sum), forms.commutative("try_add", "add"), "The sum.", raises=_overflows),
+    _operator("add", "+", rules.arithmetic(decimal_sum), forms.commutative("try_add", "add"), "The sum.",
+              raises=_overflows),
     _operator("subtract", "-", rules.arithmetic(decimal_sum), "try_subtract({0}, {1})", "The difference.",
               raises=_overflows),
-    _operator("multiply", "*", rules.arithmetic(decimal_product), forms.commutative("try_multiply", "multiply"), "The product.",
+    _operator("multiply", "*", rules.arithmetic(decimal_product), forms.commutative("try_multiply", "multiply"),
+              "The product.",
               raises=_overflows),
     _operator("divide", "/", rules.arithmetic(decimal_quotient, division=True), "try_divide({0}, {1})",
               "The quotient, a double or a decimal; NULL when the divisor is zero, also for doubles.", raises=True),
     _operator("remainder", "%", rules.arithmetic(decimal_remainder), "try_mod({0}, {1})",
-              "The remainder with the dividend's sign; NULL when the divisor is zero.", raises=True, spellings=("mod",)),
+              "The remainder with the dividend's sign; NULL when the divisor is zero.", raises=True,
+              spellings=("mod",)),
     _operator("div", "div", rules.whole_division, forms.whole_division,
               "The whole quotient of integers, towards zero; NULL when the divisor is zero.", raises=True),
     _operator("negate", "-", rules.same_number, forms.negate, "The number with the other sign.", arity=(1, 1),
@@ -174,7 +177,8 @@ _ROWS: Final = (
     _scalar("greatest", rules.extreme, forms.extreme("greatest", "array_max"),
             "The largest argument that is not NULL; NaN is largest.",
             arity=(2, None), nulls=Nulls.ALL),
-    _scalar("least", rules.extreme, forms.extreme("least", "array_min"), "The smallest argument that is not NULL.", arity=(2, None),
+    _scalar("least", rules.extreme, forms.extreme("least", "array_min"), "The smallest argument that is not NULL.",
+            arity=(2, None),
             nulls=Nulls.ALL),
     # Text. Positions and lengths count code points; nothing is trimmed, folded or normalised unasked.
     _scalar("lower", rules.text(), forms.letter_case("lower"), "In lower case, by the Unicode tables of the JVM.",

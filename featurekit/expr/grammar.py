@@ -7,10 +7,7 @@ to right), + - ||, * / % DIV, unary minus. What is not read here is refused: the
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum, auto
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
@@ -19,9 +16,9 @@ from featurekit.expr.functions import BINARY, BY_SPELLING, Function, Kind
 from featurekit.expr.nodes import Node, children
 from featurekit.expr.refusals import Refusal
 from featurekit.expr.scope import Scope
+from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, TokenStream, at
 from featurekit.types import DataType, parse_type
 
-MAX_NESTING: Final = 40
 MAX_DEPTH: Final = 150
 _COMPARISON, _ADDITIVE, _MULTIPLICATIVE, _UNARY = 1, 2, 3, 4
 _LEVELS: Final = {
@@ -33,92 +30,21 @@ _SYNONYMS: Final = {"==": "=", "!=": "<>"}
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 # Words that end an expression; they are never columns unless quoted.
 _RESERVED: Final = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "is",
-        "in",
-        "between",
-        "case",
-        "when",
-        "then",
-        "else",
-        "end",
-        "from",
-        "where",
-        "as",
-        "select",
-        "filter",
-        "over",
-        "like",
-        "ilike",
-        "rlike",
-        "regexp",
-        "div",
-    ]
+    (
+        *("and", "or", "not", "is", "in", "between", "like", "ilike", "rlike", "regexp", "div"),
+        *("case", "when", "then", "else", "end", "select", "from", "where", "as", "filter", "over"),
+    )
 )
-_REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
-    "over": ("a window (OVER)", refusals.WINDOW),
-    "->": ("a lambda", refusals.LAMBDA),
-    "as": ("an alias", refusals.ALIAS),
-    "[": ("an element access", refusals.BRACKETS),
-    "&": ("a bit operator", refusals.BITS),
-    "|": ("a bit operator", refusals.BITS),
-    "^": ("a bit operator", refusals.BITS),
-    "<<": ("a bit operator", refusals.BITS),
-    ">>": ("a bit operator", refusals.BITS),
-    "like": ("LIKE", refusals.LIKE),
-    "ilike": ("ILIKE", refusals.LIKE),
-    "rlike": ("RLIKE", refusals.LIKE),
-    "regexp": ("REGEXP", refusals.LIKE),
-}
-_REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {
-    "select": ("a subquery", refusals.SUBQUERY),
-    "with": ("a subquery", refusals.SUBQUERY),
-    "*": ("*", refusals.STAR),
-    "interval": ("an INTERVAL", refusals.INTERVAL),
-    "~": ("a bit operator", refusals.BITS),
-}
 
 
-class Mark(Enum):
-    WORD = auto()
-    QUOTED = auto()
-    NUMBER = auto()
-    STRING = auto()
-    SYMBOL = auto()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """A piece of the text as it was written; `offset` is its first character."""
-
-    mark: Mark
-    text: str
-    offset: int
-
-    @property
-    def end(self) -> int:
-        return self.offset + len(self.text)
-
-    @property
-    def key(self) -> str:
-        """The token as grammar: words and symbols in lower case, nothing for the rest."""
-        return self.text.lower() if self.mark in (Mark.WORD, Mark.SYMBOL) else ""
-
-
-class Parser:
+class Parser(TokenStream):
     """Reads one expression, once."""
 
     def __init__(self, tokens: tuple[Token, ...], sql: str, scope: Scope, *, aggregates_allowed: bool) -> None:
-        self._end = Token(mark=Mark.SYMBOL, text="", offset=len(sql))
-        self._tokens = (*tokens, self._end)
-        self._index = 0
+        super().__init__(tokens, sql)
         self._scope = scope
         self._aggregates_allowed = aggregates_allowed
         self._in_aggregate: str | None = None
-        self._nesting = 0
         self._bare_column: tuple[str, int] | None = None
         self._aggregate: str | None = None
 
@@ -134,7 +60,7 @@ class Parser:
             name, offset = self._bare_column
             raise ExpressionError(
                 f"the column {name} stands beside the aggregate {self._aggregate}",
-                why="an aggregate has one value for many rows, a bare column one for each: together they have no meaning",
+                why="an aggregate has one value for many rows, a bare column one for each; together they mean nothing",
                 try_=f"aggregate the column too, such as max({name}), or make two features and combine them by name",
                 offset=offset,
             )
@@ -150,37 +76,10 @@ class Parser:
             return
         if token.text == ";":
             raise ExpressionError("a feature is one expression", try_="remove the semicolon", offset=token.offset)
-        self._refuse_from(_REFUSED_NEXT, token)
+        self._refuse_from(REFUSED_NEXT, token)
         raise ExpressionError(
             f"{token.text} is unexpected here", why="the expression was complete", offset=token.offset
         )
-
-    # Tokens
-
-    @property
-    def _peek(self) -> Token:
-        return self._tokens[self._index]
-
-    def _next(self) -> Token:
-        token = self._peek
-        self._index = min(self._index + 1, len(self._tokens) - 1)
-        return token
-
-    def _accept(self, *keys: str) -> bool:
-        """Take the next tokens if they read `keys`, all or none."""
-        if any(token.key != key for token, key in zip(self._tokens[self._index :], keys, strict=False)):
-            return False
-        if self._index + len(keys) >= len(self._tokens):
-            return False
-        self._index += len(keys)
-        return True
-
-    def _expect(self, key: str, after: str) -> None:
-        if not self._accept(key):
-            token = self._peek
-            self._refuse_from(_REFUSED_NEXT, token)
-            found = token.text or "the end"
-            raise ExpressionError(f"{key.upper()} is missing after {after}", why=f"found {found}", offset=token.offset)
 
     # Precedence, loosest first
 
@@ -219,7 +118,7 @@ class Parser:
             )
         negated = self._accept("not")
         if negated and self._peek.key not in ("in", "between"):
-            self._refuse_from(_REFUSED_NEXT, self._peek)
+            self._refuse_from(REFUSED_NEXT, self._peek)
             raise ExpressionError(
                 "NOT is unexpected here", try_="NOT IN, NOT BETWEEN, or NOT first", offset=token.offset
             )
@@ -229,7 +128,7 @@ class Parser:
             low = self._value(_COMPARISON)
             self._expect("and", "BETWEEN and the lower bound")
             high = self._value(_COMPARISON)
-            with _at(token.offset):
+            with at(token.offset):
                 node = sugar.between(value, low, high)
         else:
             return value
@@ -266,7 +165,7 @@ class Parser:
             return self._cast_suffix(self._number(self._next(), negative=True))
         with self._nested(token):
             operand = self._unary()
-        with _at(token.offset):
+        with at(token.offset):
             return infer.call("negate", operand) if token.key == "-" else self._plus(operand)
 
     @staticmethod
@@ -281,7 +180,7 @@ class Parser:
         while (token := self._peek).key == "::":
             self._next()
             kind = self._type()
-            with _at(token.offset):
+            with at(token.offset):
                 node = infer.cast(node, kind)
         return node
 
@@ -303,7 +202,7 @@ class Parser:
 
     @staticmethod
     def _number(token: Token, *, negative: bool) -> Node:
-        with _at(token.offset):
+        with at(token.offset):
             return literals.number(token.text, negative=negative)
 
     def _string(self, token: Token) -> str:
@@ -316,7 +215,7 @@ class Parser:
                 raise ExpressionError("two strings in a row", try_="concat('a', 'b')", offset=following.offset)
             parts.append(following.text[1:-1])
             token = following
-        with _at(token.offset):
+        with at(token.offset):
             return quote.join(literals.string(part) for part in parts)
 
     def _symbol(self, token: Token) -> Node:
@@ -330,7 +229,7 @@ class Parser:
                 )  # fmt: skip
             self._expect(")", "the expression in parentheses")
             return node
-        self._refuse_from(_REFUSED_FIRST, token)
+        self._refuse_from(REFUSED_FIRST, token)
         if token is self._end:
             raise ExpressionError("the expression ends too early", why="an operand is missing", offset=token.offset)
         raise ExpressionError(f"{token.text} is unexpected here", why="an operand belongs here", offset=token.offset)
@@ -339,21 +238,23 @@ class Parser:
         key = token.key
         following = self._peek
         if following.mark is Mark.STRING and key in literals.TYPED:
-            with _at(token.offset):
+            with at(token.offset):
                 return literals.typed(key, self._string(self._next()))
         if key in _CONSTANTS:
             return infer.literal(_CONSTANTS[key])
         if key == "case":
             return self._case(token)
-        self._refuse_from(_REFUSED_FIRST, token)
+        self._refuse_from(REFUSED_FIRST, token)
         if following.key == "(" and key not in _RESERVED:
             self._next()
             return self._cast(token) if key in ("cast", "try_cast") else self._call(token)
         if key in _RESERVED:
             raise ExpressionError(
-                f"{token.text} is unexpected here", why="an operand belongs here", try_=f"`{token.text}` names a column",
+                f"{token.text} is unexpected here",
+                why="an operand belongs here",
+                try_=f"`{token.text}` names a column",
                 offset=token.offset,
-            )  # fmt: skip
+            )
         return self._name(token)
 
     def _name(self, token: Token) -> Node:
@@ -362,7 +263,7 @@ class Parser:
             self._next()
             part = self._next()
             if part.mark not in (Mark.WORD, Mark.QUOTED):
-                self._refuse_from(_REFUSED_FIRST, part)
+                self._refuse_from(REFUSED_FIRST, part)
                 raise ExpressionError("a name is missing after the dot", offset=part.offset)
             parts.append(_identifier(part))
         if self._peek.key == "(":
@@ -401,7 +302,7 @@ class Parser:
                 self._expect("when", "CASE")
             otherwise = self._disjunction() if self._accept("else") else None
         self._expect("end", "CASE")
-        with _at(token.offset):
+        with at(token.offset):
             return infer.case(branches, otherwise) if key is None else sugar.case_of(key, branches, otherwise)
 
     def _cast(self, token: Token) -> Node:
@@ -410,7 +311,7 @@ class Parser:
         self._expect("as", "CAST and its value")
         kind = self._type()
         self._expect(")", "CAST and its type")
-        with _at(token.offset):
+        with at(token.offset):
             return infer.cast(value, kind)
 
     def _type(self) -> DataType:
@@ -443,7 +344,7 @@ class Parser:
         if function.kind is Kind.AGGREGATE:
             return self._aggregate_call(function, token)
         args = self._arguments()
-        with _at(token.offset):
+        with at(token.offset):
             if expand := sugar.CALLED.get(function.name):
                 infer.check_arity(function, len(args))
                 return expand(*args)
@@ -483,45 +384,12 @@ class Parser:
         self._in_aggregate = None
         if self._peek.key == "over":
             self._refuse("a window (OVER)", refusals.WINDOW, self._peek.offset)
-        with _at(token.offset):
+        with at(token.offset):
             return infer.aggregate(function.name, *args, where=where)
 
-    # Errors
-
     def _build(self, offset: int, name: str, *args: Node) -> Node:
-        with _at(offset):
+        with at(offset):
             return infer.call(name, *args)
-
-    @contextmanager
-    def _nested(self, token: Token) -> Iterator[None]:
-        self._nesting += 1
-        if self._nesting > MAX_NESTING:
-            raise ExpressionError(
-                f"the expression is nested more than {MAX_NESTING} deep",
-                try_="split it into features",
-                offset=token.offset,
-            )
-        yield
-        self._nesting -= 1
-
-    def _refuse_from(self, table: dict[str, tuple[str, Refusal]], token: Token) -> None:
-        if found := table.get(token.key):
-            self._refuse(*found, token.offset)
-
-    @staticmethod
-    def _refuse(what: str, refusal: Refusal, offset: int) -> NoReturn:
-        raise UnsupportedFunctionError(f"{what} is not supported", why=refusal.why, try_=refusal.try_, offset=offset)
-
-
-@contextmanager
-def _at(offset: int) -> Iterator[None]:
-    """Give errors that don't know their place this one."""
-    try:
-        yield
-    except ExpressionError as error:
-        if error.offset is None:
-            error.offset = offset
-        raise
 
 
 def _identifier(token: Token) -> str:

@@ -17,11 +17,14 @@ from sqlglot.tokenizer_core import Token as SqlglotToken
 from sqlglot.tokenizer_core import TokenType
 
 from featurekit.errors import ExpressionError
-from featurekit.expr.grammar import Mark, Parser, Token
+from featurekit.expr.grammar import Parser
 from featurekit.expr.nodes import Node
 from featurekit.expr.scope import Scope
+from featurekit.expr.tokens import Mark, Token
 
 _SPARK: Final = Spark()
+# sqlglot reads `show` or `call` at the start of a text as a command, and the rest as its argument: so none starts one.
+_PREFIX: Final = "("
 _MARKS: Final[dict[TokenType, Mark]] = {
     TokenType.NUMBER: Mark.NUMBER,
     TokenType.STRING: Mark.STRING,
@@ -46,7 +49,7 @@ def parse_expression(sql: str, scope: Scope, *, aggregates_allowed: bool) -> Nod
 def tokens(sql: str) -> tuple[Token, ...]:
     """Return the tokens of `sql` with their text as it was written, comments left away."""
     try:
-        found = _SPARK.tokenize(sql)
+        found = _SPARK.tokenize(f"{_PREFIX}{sql}")[1:]
     except TokenError as error:
         raise ExpressionError(
             "the text can't be cut into tokens",
@@ -71,20 +74,22 @@ def _with_leading_points(found: Iterable[Token]) -> tuple[Token, ...]:
     """Join the two tokens that sqlglot makes of `.5`, where no name stands before the point."""
     joined: list[Token] = []
     for token in found:
-        before = joined[-1] if joined else None
-        if token.mark is Mark.NUMBER and before is not None and before.text == "." and before.end == token.offset:
-            if len(joined) == 1 or joined[-2].end < before.offset or joined[-2].mark is Mark.SYMBOL:
-                joined[-1] = Token(mark=Mark.NUMBER, text=f".{token.text}", offset=before.offset)
-                continue
+        point = joined[-1] if joined else None
+        if token.mark is Mark.NUMBER and point is not None and point.text == "." and point.end == token.offset:
+            name_before = len(joined) > 1 and joined[-2].mark is not Mark.SYMBOL and joined[-2].end == point.offset
+            if not name_before:
+                joined.pop()
+                token = Token(mark=Mark.NUMBER, text=f".{token.text}", offset=point.offset)
         joined.append(token)
     return tuple(joined)
 
 
 def _token(token: SqlglotToken, sql: str) -> Token:
-    text = sql[token.start : token.end + 1]
+    offset = token.start - len(_PREFIX)
+    text = sql[offset : token.end + 1 - len(_PREFIX)]
     mark = _MARKS.get(token.token_type)
     if mark is None:
         mark = Mark.WORD if text[0].isalnum() or text[0] == "_" else Mark.SYMBOL
         if text[-1] in "'\"":  # x'41', r'raw', b'1'
             mark = Mark.SYMBOL
-    return Token(mark=mark, text=text, offset=token.start)
+    return Token(mark=mark, text=text, offset=offset)

@@ -25,7 +25,9 @@ def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], s
     """
 
     def form(call: Call, args: tuple[str, ...]) -> str:
-        kept = [_kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)]
+        kept = [
+            _kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)
+        ]
         return f"{name}({', '.join(kept)})"
 
     return form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,5 +10,5 @@ from tests.semantics.session import start
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    yield start()
+def spark() -> Any:
+    return start()

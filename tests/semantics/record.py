@@ -37,7 +37,7 @@ _NULLED: Final = frozenset(
         "REMAINDER_BY_ZERO",
     )
 )
-# Rewrites that assume no operator fails, or that sums can be regrouped: with them Spark does not evaluate what is written.
+# Rewrites that assume no operator fails, or that sums can be regrouped: with them Spark evaluates something else.
 _EXCLUDED_RULES: Final = (
     "BooleanSimplification",
     "ConstantFolding",
@@ -147,9 +147,10 @@ def _parse(name: str) -> DataType:
 
 def _header(spark: Any) -> str:
     version = spark._jvm.java.lang.System.getProperty("java.specification.version")
+    ansi, zone = (spark.conf.get(f"spark.sql.{key}") for key in ("ansi.enabled", "session.timeZone"))
     return (
         f"-- Recorded by `python -m tests.semantics.record` from Spark {spark.version}, JDK {version}, "
-        f"ANSI {spark.conf.get('spark.sql.ansi.enabled')}, session zone {spark.conf.get('spark.sql.session.timeZone')}.\n"
+        f"ANSI {ansi}, session zone {zone}.\n"
         "-- Columns are those of tests/semantics/edges.py; their cases have one value for each of its rows."
     )
 

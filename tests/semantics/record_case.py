@@ -108,8 +108,9 @@ def _source(answer: Mapping[str, Any], version: str) -> str:
         "",
         "def _map(runs: _Runs, several: dict[int, str]) -> dict[int, str]:",
         "    letters = (",
-        "        (point, chr(point + distance)) for first, last, step, distance in runs"
-        " for point in range(first, last + 1, step)",
+        "        (point, chr(point + distance))",
+        "        for first, last, step, distance in runs",
+        "        for point in range(first, last + 1, step)",
         "    )",
         "    return {**dict(letters), **several}",
         "",

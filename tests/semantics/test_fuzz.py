@@ -37,8 +37,11 @@ TYPES = sorted({*edges.TYPES.values()}, key=lambda kind: kind.name)
 ZONES = ("America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "UTC")
 
 LITERALS = [
-    infer.literal(edges.DATA[name][row], kind) for name, kind in edges.TYPES.items() if not name.endswith("_b") for row in (1, 6, 8)
-]  # fmt: skip
+    infer.literal(edges.DATA[name][row], kind)
+    for name, kind in edges.TYPES.items()
+    if not name.endswith("_b")
+    for row in (1, 6, 8)
+]
 
 
 @st.composite

@@ -28,7 +28,7 @@ from featurekit.types import (
     is_float,
 )
 
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ARROW: dict[type[DataType], pa.DataType] = {
     Null: pa.null(),
     Boolean: pa.bool_(),
@@ -75,7 +75,7 @@ def write(value: Any, kind: DataType) -> str:
         case Boolean():
             return "true" if value else "false"
         case String():
-            return '"' + value.encode("unicode_escape").decode("ascii").replace('"', '\\"') + '"'
+            return '"' + str(value).encode("unicode_escape").decode("ascii").replace('"', '\\"') + '"'
         case Decimal():
             return f"{value:f}"
         case Float64() | Float32():
@@ -103,7 +103,7 @@ def _write_date(days: int) -> str:
 
 def _write_timestamp(micros: int) -> str:
     try:
-        return (_EPOCH + timedelta(microseconds=micros)).isoformat() + "Z"
+        return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
     except OverflowError:
         return f"micros {micros}"
 
@@ -126,8 +126,7 @@ def read(text: str, kind: DataType) -> Any:
         case Timestamp():
             if text.startswith("micros "):
                 return int(text[7:])
-            moment = datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
-            return (moment - _EPOCH) // timedelta(microseconds=1)
+            return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
         case _:
             return int(text)
 
