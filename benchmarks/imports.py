@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 HEAVY: Final = ("pyspark", "pandas", "pyarrow", "sqlglot", "pydantic", "great_expectations", "sqlalchemy", "yaml")
 _PROBE: Final = """
@@ -46,8 +46,8 @@ def measure(statement: str, *, rounds: int = 7) -> ImportCost:
     )
 
 
-def _once(statement: str) -> dict[str, float | list[str]]:
+def _once(statement: str) -> dict[str, Any]:
     probe = _PROBE.format(statement=statement, heavy=HEAVY)
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    found: dict[str, float | list[str]] = json.loads(run.stdout)
+    found: dict[str, Any] = json.loads(run.stdout)
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -118,5 +118,5 @@ def _rows(client: redis.Redis, pattern: str) -> Iterator[bytes]:
 
 
 def _pairs(client: redis.Redis, keys: tuple[bytes, ...]) -> list[tuple[bytes, bytes]]:
-    values = client.mget(list(keys))
+    values: Any = client.mget(list(keys))
     return [(b"raw:" + key, value) for key, value in zip(keys, values, strict=True) if value is not None]

@@ -25,7 +25,7 @@ _HOMES: Final = {
     "ModelClient": "featurekit.serving.model",
     "Status": "featurekit.status",
 }
-__all__ = ["FeatureClient", "FeatureStore", "ModelClient", "Status"]  # noqa: F822 - loaded by __getattr__
+__all__ = ["FeatureClient", "FeatureStore", "ModelClient", "Status"]
 
 
 def __getattr__(name: str) -> Any:
