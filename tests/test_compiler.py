@@ -290,3 +290,10 @@ def test_the_flights_compile(flights: CompiledRepository) -> None:
     assert service.keys.names == ("carrier", "origin", "dest", "tailnum")
     assert service.request.names == ("distance", "scheduled_at")
     assert decode_plan(encode_plan(lookup_plan(service))) == lookup_plan(service)
+
+
+def test_zeros_of_different_sign_do_not_share_a_slot(base: Path) -> None:
+    view = compiled(
+        base, "a: {sql: sum(amount / 0.5D * 0.0D), window: 1d}\nb: {sql: sum(amount / 0.5D * -0.0D), window: 1d}"
+    ).views["spend"]
+    assert len(view.slots) == 2

@@ -20,11 +20,23 @@ class Node:
     nullable: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Literal(Node):
-    """A constant; `value` is held as `types` says, None for NULL."""
+    """A constant; `value` is held as `types` says, None for NULL.
+
+    Equal literals have equal bits: 0.0 is not -0.0 here, and NaN is NaN, so that trees which mean different things
+    never share a slot or a column.
+    """
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return (self.type, self.nullable, repr(self.value)) == (other.type, other.nullable, repr(other.value))
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.nullable, repr(self.value)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
