@@ -20,6 +20,8 @@ from featurekit.types import Boolean, DataType, Date, Decimal, String, Timestamp
 _READING: Final = r"^[ ]*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{0,9})?)?)?"
 _NAIVE: Final = _READING + "[ ]*$"
 _ZONED: Final = _READING + "[ ]*(Z|UTC|GMT|[+-][0-9]{1,2}(:?[0-9]{2})?|[A-Z][A-Za-z_]*/[A-Za-z0-9_+/-]+)[ ]*$"
+# Spark wants seconds before a zone.
+_NO_SECONDS: Final = r"^[ ]*([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[ T][0-9]{1,2}:[0-9]{1,2})([^:0-9].*)?$"
 _DATE: Final = r"^[ ]*[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[ ]*$"
 
 
@@ -115,10 +117,10 @@ def _cell(column: str, kind: DataType) -> Sql:
 
 def _parsed(text: Sql, kind: DataType) -> Sql:
     match kind:
-        case Timestamp():
-            return case((f"{text} RLIKE {_pattern(_ZONED)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
-        case TimestampNtz():
-            return case((f"{text} RLIKE {_pattern(_NAIVE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
+        case Timestamp() | TimestampNtz():
+            pattern = _ZONED if isinstance(kind, Timestamp) else _NAIVE
+            whole = call("regexp_replace", text, _pattern(_NO_SECONDS), render_string("$1:00$2"))
+            return case((f"{text} RLIKE {_pattern(pattern)}", try_cast(whole, kind)), otherwise=cast("NULL", kind))
         case Date():
             return case((f"{text} RLIKE {_pattern(_DATE)}", try_cast(text, kind)), otherwise=cast("NULL", kind))
         case Boolean():
