@@ -73,11 +73,13 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
 
 
 def _source(service: CompiledService, spec: LabelSpec, engine: BatchEngine) -> Source:
-    plain = Source(name="labels", path=spec.path, format=spec.format, event_timestamp=spec.timestamp)
-    if plain.kind is not SourceFormat.CSV:
-        return plain.model_copy(update={"timezone": spec.timezone})
-    from_service = {column.name: column.type for column in (*service.keys.fields, *service.request.fields)}
     at: DataType = Timestamp() if spec.timezone is None else TimestampNtz()
+    # A CSV source without columns is refused, and the others are known only when its header has been read.
+    given = {spec.timestamp: at}
+    plain = Source(name="labels", path=spec.path, format=spec.format, event_timestamp=spec.timestamp, columns=given)
+    if plain.kind is not SourceFormat.CSV:
+        return plain.model_copy(update={"timezone": spec.timezone, "columns": None})
+    from_service = {column.name: column.type for column in (*service.keys.fields, *service.request.fields)}
     header = read_source_schema(plain.model_copy(update={"columns": {}}), engine.root).header
     known = {**spec.columns, **from_service, spec.timestamp: at}
     declared = {label: known.get(label, String()) for label in header}

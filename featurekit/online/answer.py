@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from featurekit.plan import PlanExpression
 from featurekit.status import Status
 from featurekit.types import DataType
 
+_VALUES: Final = (Status.PRESENT, Status.DEFAULTED)
 Index = npt.NDArray[np.intp] | slice
 
 
@@ -157,13 +158,14 @@ def _inputs(
 def _held(view: PlannedView, read: ViewColumns, place: int) -> list[Any]:
     group, at = view.reader.group_of(place)
     values = read.values[group][at]
-    if isinstance(values, list):
-        return values
-    held: list[Any] = values.tolist()
+    held: list[Any] = values if isinstance(values, list) else values.tolist()
     if read.statuses is None:
         return held
+    # The evaluator trusts a column that can't be NULL after defaults, so an UNAVAILABLE one gets a value to compute
+    # with: what becomes of it is UNAVAILABLE whatever it is.
+    stand_in = view.reader.stand_in(place)
     return [
-        value if status in (Status.PRESENT, Status.DEFAULTED) else None
+        value if status in _VALUES else (stand_in if status == Status.UNAVAILABLE else None)
         for value, status in zip(held, read.statuses[place].tolist(), strict=True)
     ]
 

@@ -75,6 +75,11 @@ class RowReader:
         order = [group.kind for group in self.groups]
         self._group_of = [(order.index(kind), kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
+    def stand_in(self, place: int) -> Any:
+        """Return a value that the wanted field at `place` can have, its default or that of no events; or None."""
+        field = self._fields[self._wanted[place]]
+        return field.empty if field.default is None else field.default
+
     def group_of(self, place: int) -> tuple[int, int]:
         """Return which group the wanted field at `place` is in, and where in it."""
         return self._group_of[place]
