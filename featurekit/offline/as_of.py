@@ -19,6 +19,7 @@ from featurekit.offline.source import (
     EVENT,
     SUPERSEDED,
     column_name,
+    entity_key,
     event_steps,
     frame_name,
     key_names,
@@ -54,7 +55,7 @@ def as_of_rows(
     `requests` has the view's join keys and `as_of` (timestamp). The result has the columns of `rows.offline_schema`
     (`__last_event` NULL where no event is visible), then `as_of` and `found`. A request with a null key has no row.
     """
-    keys = [(label, name(key.name)) for label, key in zip(key_names(view), view.keys, strict=True)]
+    keys = [(label, entity_key(key, name(key.name))) for label, key in zip(key_names(view), view.keys, strict=True)]
     columns = (*keys, (AS_OF, call("unix_micros", name("as_of"))))
     step = Select(columns=columns, source=REQUESTS)
     asked = engine.query(render_query(Query(steps=(("requests", step),))), {REQUESTS: requests})

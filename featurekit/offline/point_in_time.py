@@ -20,7 +20,7 @@ from featurekit.offline.as_of import Span, as_of_slots
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec, check_labels, read_labels
 from featurekit.offline.rows_sql import LAST, feature_sql
-from featurekit.offline.source import key_names
+from featurekit.offline.source import entity_key, key_names
 from featurekit.offline.sql import Join, Query, Select, Sql, call, long, name, one_nan, render_query, try_cast
 from featurekit.offline.sweep import AS_OF
 from featurekit.targets.spark import render, render_literal, render_string
@@ -261,14 +261,9 @@ def _narrowed(view: CompiledView, names: set[str]) -> CompiledView:
 
 
 def _keys(part: ServiceView, table: str | None = None) -> list[Sql]:
-    """Return the label columns that a view's keys are read from, in the keys' types.
-
-    An integer that the key's type has no value for names no entity, as NULL does.
-    """
-    found = []
-    for key, label in zip(part.view.keys, part.request_keys, strict=True):
-        found.append(try_cast(name(label) if table is None else name(table, label), key.type))
-    return found
+    """Return the label columns that a view's keys are read from, as the events' keys are written."""
+    columns = [name(label) if table is None else name(table, label) for label in part.request_keys]
+    return [entity_key(key, column) for key, column in zip(part.view.keys, columns, strict=True)]
 
 
 def _as_of(view: CompiledView) -> str:

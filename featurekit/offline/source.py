@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import DAY, format_instant
-from featurekit.compiled import CompiledView
+from featurekit.compiled import CompiledView, KeyColumn
 from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.expr.nodes import Column
@@ -30,7 +30,7 @@ from featurekit.offline.source_columns import (
     reading_candidates,
     typed_column,
 )
-from featurekit.offline.sql import Query, Select, Sql, cast, instant, name, over, render_query
+from featurekit.offline.sql import Query, Select, Sql, canonical, cast, instant, name, over, render_query, try_cast
 from featurekit.source_schema import SourceSchema
 from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
@@ -49,6 +49,14 @@ def key_name(position: int) -> str:
 
 def key_names(view: CompiledView) -> tuple[str, ...]:
     return tuple(key_name(position) for position in range(len(view.keys)))
+
+
+def entity_key(key: KeyColumn, value: Sql) -> Sql:
+    """Return a key that someone asks for, as the events' keys are: in the key's type, one zero and one NaN (DESIGN V3).
+
+    An integer that the type has no value for names no entity, as NULL does.
+    """
+    return canonical(try_cast(value, key.type), key.type)
 
 
 def column_name(column: Column) -> str:

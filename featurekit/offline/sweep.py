@@ -131,7 +131,7 @@ def _entity_numbers(table: pa.Table, keys: list[str]) -> Ints:
     changed = np.zeros(table.num_rows, bool)
     for key in keys:
         column = table[key].combine_chunks()
-        if pa.types.is_floating(column.type):  # NaN is one key; as bits it equals itself
+        if pa.types.is_floating(column.type):  # keys are canonical: one NaN, which equals itself as bits, and one zero
             column = column.view(pa.int64() if pa.types.is_float64(column.type) else pa.int32())
         if len(column) > 1:
             changed[1:] |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)

@@ -54,14 +54,14 @@ def test_each_label_with_a_float_key_comes_back_once_with_its_value(
         ],
     )
     keys = engine.query(KEYS.format(**SPELLINGS[kind]))
-    asked = engine.query("SELECT *, TIMESTAMP '2014-01-01T12:00Z' AS at FROM keys", {"keys": keys})
+    asked = engine.query("SELECT *, TIMESTAMP '2014-01-01 12:00:00Z' AS at FROM keys", {"keys": keys})
     rows = python_rows(engine.to_arrow(point_in_time(engine, world.view_services["v"], asked, timestamp="at")))
     expected = {"zero": 3, "minus zero": 3, "nan": 1, "minus nan": 1, "none": 0, "unknown": 0}
     assert sorted((row["label"], row["v.n"]) for row in rows) == sorted(expected.items())
     # A label's own column comes back as it was given, to the bit.
     assert bits(next(row["k"] for row in rows if row["label"] == "minus zero")) == bits(-0.0)
 
-    requests = engine.query("SELECT k, TIMESTAMP '2014-01-01T00:00Z' AS as_of FROM keys", {"keys": keys})
+    requests = engine.query("SELECT k, TIMESTAMP '2014-01-01 00:00:00Z' AS as_of FROM keys", {"keys": keys})
     found = python_rows(engine.to_arrow(as_of_rows(engine, world.views["v"], requests)))
     assert sorted((repr(row["k"]), row["found"], row["n"]) for row in found) == [
         ("0.0", True, 3),
