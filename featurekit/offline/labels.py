@@ -13,6 +13,7 @@ from featurekit.errors import KeyTypeError, SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.source_columns import cell_text, chosen_instant, reading_candidates, typed_column
 from featurekit.offline.sql import Query, Select, Sql, name, render_query
+from featurekit.source_files import csv_header, source_files
 from featurekit.source_schema import SourceSchema, check_source, read_source_schema
 from featurekit.types import (
     INTEGER_BITS,
@@ -58,7 +59,7 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
     schema = read_source_schema(source, engine.root)
     _check_columns(service, spec, schema)
     for problem in check_source(source, schema):
-        raise SourceError(problem.what, where=spec.path, why=problem.why, try_=problem.try_)
+        raise SourceError(problem.what, where=shown_path(spec.path), why=problem.why, try_=problem.try_)
     steps = Query(steps=())
     read = RAW_LABELS
     if source.kind is SourceFormat.CSV:
@@ -73,17 +74,26 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
 
 
 def _source(service: CompiledService, spec: LabelSpec, engine: BatchEngine) -> Source:
-    at: DataType = Timestamp() if spec.timezone is None else TimestampNtz()
-    # A CSV source without columns is refused, and the others are known only when its header has been read.
-    given = {spec.timestamp: at}
-    plain = Source(name="labels", path=spec.path, format=spec.format, event_timestamp=spec.timestamp, columns=given)
-    if plain.kind is not SourceFormat.CSV:
-        return plain.model_copy(update={"timezone": spec.timezone, "columns": None})
-    from_service = {column.name: column.type for column in (*service.keys.fields, *service.request.fields)}
-    header = read_source_schema(plain.model_copy(update={"columns": {}}), engine.root).header
-    known = {**spec.columns, **from_service, spec.timestamp: at}
-    declared = {label: known.get(label, String()) for label in header}
-    return plain.model_copy(update={"timezone": spec.timezone, "columns": declared, "null_tokens": spec.null_tokens})
+    is_csv = spec.format is SourceFormat.CSV or (spec.format is None and spec.path.endswith((".csv", ".csv.gz")))
+    columns: dict[str, DataType] | None = None
+    if is_csv:
+        from_service = {column.name: column.type for column in (*service.keys.fields, *service.request.fields)}
+        at: DataType = Timestamp() if spec.timezone is None else TimestampNtz()
+        known = {**spec.columns, **from_service, spec.timestamp: at}
+        columns = {label: known.get(label, String()) for label in _header(spec.path, engine)}
+    return Source(
+        name="labels",
+        path=spec.path,
+        format=SourceFormat.CSV if is_csv else SourceFormat.PARQUET,
+        columns=columns,
+        null_tokens=spec.null_tokens if is_csv else (),
+        event_timestamp=spec.timestamp,
+        timezone=spec.timezone,
+    )
+
+
+def _header(path: str, engine: BatchEngine) -> tuple[str, ...]:
+    return csv_header(source_files(path, engine.root)[0].path)
 
 
 def _check_columns(service: CompiledService, spec: LabelSpec, schema: SourceSchema) -> None:
@@ -91,7 +101,7 @@ def _check_columns(service: CompiledService, spec: LabelSpec, schema: SourceSche
     needed = (*service.keys.names, spec.timestamp, *service.request.names)
     for label in needed:
         if label not in present:
-            raise _missing(label, service, present, spec.path)
+            raise _missing(label, service, present, shown_path(spec.path))
 
 
 def _column(service: CompiledService, spec: LabelSpec, source: Source, schema: SourceSchema, label: str) -> Sql:
@@ -128,6 +138,7 @@ def check_labels(service: CompiledService, columns: tuple[Field, ...], timestamp
     for label in needed:
         if label not in found:
             raise _missing(label, service, tuple(found), None)
+    _check_names(service, tuple(column.name for column in columns))
     if not isinstance(found[timestamp], Timestamp):
         naive = isinstance(found[timestamp], TimestampNtz)
         raise SourceError(
@@ -143,14 +154,25 @@ def check_labels(service: CompiledService, columns: tuple[Field, ...], timestamp
     for value in service.request.fields:
         if not _is_exact(found[value.name], value.type):
             raise _wrong_type(value, found[value.name], "request value")
-    outputs = {output.name for output in service.outputs}
-    for label in found:
-        if label in outputs or label.startswith("$"):
+
+
+def _check_names(service: CompiledService, labels: tuple[str, ...]) -> None:
+    """Raise where a training set of these labels would have two columns of one name, as Spark tells names apart."""
+    taken = {output.name.lower(): f"the output {output.name}" for output in service.outputs}
+    for label in labels:
+        if label.startswith("$"):
             raise SourceError(
-                f"the labels have a column {label}, which is a name of ours",
-                why="the training set would have two columns of that name",
+                f"the labels have a column {label}",
+                why="names that begin with $ are featurekit's own",
                 try_="rename it in the labels",
             )
+        if other := taken.get(label.lower()):
+            raise SourceError(
+                f"the labels have a column {label} beside {other}",
+                why="the training set would have two columns of that name: Spark does not tell upper and lower case apart",
+                try_="rename it in the labels",
+            )
+        taken[label.lower()] = f"the column {label}"
 
 
 def _is_exact(found: DataType, wanted: DataType) -> bool:

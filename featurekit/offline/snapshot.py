@@ -10,11 +10,12 @@ from featurekit.compiled import CompiledView
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.source import read_source
 from featurekit.source_files import is_remote, source_files
+from featurekit.urls import shown_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSnapshot:
-    """One file; `size` in bytes and `modified` in nanoseconds are None where the file is not on this machine."""
+    """One file, by a path without secrets; `size` in bytes and `modified` in nanoseconds are None where the file is not on this machine."""
 
     path: str
     size: int | None
@@ -37,13 +38,12 @@ class SourceSnapshot:
 def snapshot_source(engine: BatchEngine, view: CompiledView) -> SourceSnapshot:
     """Return what the view's source is made of now."""
     source = view.source
-    origin = str(source.path or source.table or source.sql)
     if source.path is not None and not is_remote(source.path):
         files = tuple(_local(str(file.path)) for file in source_files(source.path, engine.root))
     else:
         names = sorted(read_source(engine, view).inputFiles())
-        files = tuple(FileSnapshot(path=name, size=None, modified=None) for name in names)
-    return SourceSnapshot(source=source.name, origin=origin, files=files)
+        files = tuple(FileSnapshot(path=shown_path(name), size=None, modified=None) for name in names)
+    return SourceSnapshot(source=source.name, origin=source.shown_origin, files=files)
 
 
 def _local(path: str) -> FileSnapshot:

@@ -233,7 +233,7 @@ def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: 
                 f"source {source.name}: column {column} is {actual}"
                 if actual
                 else f"source {source.name} has no column {column}",
-                where=source.path or source.table or source.sql,
+                where=source.shown_origin,
                 why=f"the view was compiled for {expected}",
                 try_="declare the zone of the column as the source has it"
                 if is_zone and actual

@@ -101,7 +101,7 @@ def _manifest(
         "service": result.service,
         "rows": result.rows,
         "fingerprints": {"service": identity["service"], "views": identity["views"]},
-        "labels": {"path": labels.path, "timestamp": labels.timestamp, "sha256": identity["labels"]},
+        "labels": {"path": shown_path(labels.path), "timestamp": labels.timestamp, "sha256": identity["labels"]},
         "content": identity["content"],
         "sources": list(sources.values()),
         "features": [
