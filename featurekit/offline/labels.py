@@ -158,21 +158,27 @@ def check_labels(service: CompiledService, columns: tuple[Field, ...], timestamp
 
 def _check_names(service: CompiledService, labels: tuple[str, ...]) -> None:
     """Raise where a training set of these labels would have two columns of one name, as Spark tells names apart."""
-    taken = {output.name.lower(): f"the output {output.name}" for output in service.outputs}
+    outputs = {output.name.lower(): output.name for output in service.outputs}
+    seen: dict[str, str] = {}
     for label in labels:
-        if label.startswith("$"):
+        output, other = outputs.get(label.lower()), seen.get(label.lower())
+        if output is not None or label.startswith("$"):
             raise SourceError(
-                f"the labels have a column {label}",
-                why="names that begin with $ are featurekit's own",
+                f"the labels have a column {label}, which is a name of ours",
+                why="the training set would have two columns of that name"
+                if output in (label, None)
+                else f"the training set has {output}, and Spark does not tell upper and lower case apart",
                 try_="rename it in the labels",
             )
-        if other := taken.get(label.lower()):
+        if other is not None:
             raise SourceError(
-                f"the labels have a column {label} beside {other}",
-                why="the training set would have two columns of that name: Spark does not tell upper and lower case apart",
-                try_="rename it in the labels",
+                f"the labels' columns {other} and {label} differ in case only"
+                if other != label
+                else f"the labels have a column {label} twice",
+                why="Spark does not tell upper and lower case in column names apart",
+                try_="rename one of them",
             )
-        taken[label.lower()] = f"the column {label}"
+        seen[label.lower()] = label
 
 
 def _is_exact(found: DataType, wanted: DataType) -> bool:
