@@ -69,9 +69,9 @@ class Settings:
     redis_timeout_ms: int = 1000
     retention: int = 30 * DAY
     registry_url: str | None = field(default=None, repr=False)
-    spark_master: str = "local[*]"
+    spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
     spark_driver_memory: str = "4g"
-    spark_conf: tuple[tuple[str, str], ...] = ()
+    spark_conf: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold spark.hadoop.fs.s3a.secret.key
 
     @property
     def clock(self) -> Clock:

@@ -121,7 +121,7 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
         f"{key.name} {key.type}" + (f" from {key.source_column}" if key.source_column != key.name else "")
         for key in view.keys
     )
-    where_from = origin.path or origin.table or f"({origin.sql})"
+    where_from = origin.shown_origin if origin.sql is None else f"({origin.shown_origin})"
     times = f"{origin.event_timestamp}, known at {origin.created_timestamp or origin.event_timestamp}"
     lookback = "for ever" if view.lookback is None else format_duration(view.lookback)
     lines = [

@@ -66,7 +66,7 @@ def _declared(source: Source) -> tuple[Field, ...]:
     if source.declared_schema is None:
         raise SourceError(
             f"the source {source.name} declares no columns",
-            where=source.path or source.table or source.sql,
+            where=source.shown_origin,
             why="their types can't be read without Spark, and are never guessed",
             try_="columns: {name: type, …}",
         )

@@ -59,6 +59,14 @@ def test_a_secret_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
     assert "hunter2" not in repr(settings)
 
 
+def test_what_spark_is_told_is_not_shown_either(tmp_path: Path) -> None:
+    text = (
+        '[spark]\nmaster = "sc://host:443/;token=hunter2"\n[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "hunter2"\n'
+    )
+
+    assert "hunter2" not in repr(_read(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -15,8 +15,8 @@ from featurekit.compiler import compile_repository
 from featurekit.config import Settings
 from featurekit.definitions.repo import load_repo
 from featurekit.online import embedded
-from featurekit.online.redis import shown_url
 from featurekit.registry.registry import Registry
+from featurekit.urls import shown_url
 
 
 def list_(context: typer.Context) -> Answer:
@@ -121,7 +121,7 @@ def _tables(
 ) -> list[Table]:
     keys = tuple((name, ", ".join(f"{key} {kind}" for key, kind in held.items())) for name, held in entities.items())
     sources = tuple(
-        (name, source.kind.value, source.path or source.table or "")
+        (name, source.kind.value, source.shown_origin if source.sql is None else "")
         for name, source in definitions.repository.sources.items()
     )
     views = tuple(

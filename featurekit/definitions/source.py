@@ -24,6 +24,7 @@ from featurekit.definitions.problem import Problem
 from featurekit.errors import FeaturekitError
 from featurekit.types import Field as SchemaField
 from featurekit.types import Schema
+from featurekit.urls import shown_path, shown_text
 
 
 class SourceFormat(StrEnum):
@@ -67,6 +68,13 @@ class Source(Definition):
         if self.format is not None:
             return self.format
         return SourceFormat.CSV if str(self.path).endswith((".csv", ".csv.gz")) else SourceFormat.PARQUET
+
+    @property
+    def shown_origin(self) -> str:
+        """Where the rows come from, as it may be stored and shown: a URL's user and query are in none of it."""
+        if self.path is not None:
+            return shown_path(self.path)
+        return self.table or shown_text(str(self.sql))
 
     @property
     def declared_schema(self) -> Schema | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from featurekit import errors
 from featurekit.errors import BatchEngineError, FeaturekitError, SourceError
+from featurekit.urls import shown_text
 
 BAD_CELL: Final = "featurekit: bad cell"
 _PARTS: Final = re.compile(r"^  (where|why|try) {1,4}(.*)$")
@@ -63,7 +64,7 @@ def as_our_error(error: BaseException) -> FeaturekitError:
 
 
 def _text(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    return shown_text(str(error) or type(error).__name__)  # Spark quotes paths as they were given, keys and all
 
 
 def _condition(error: BaseException, text: str) -> str:

@@ -27,6 +27,7 @@ from featurekit.types import (
     is_float,
     is_integer,
 )
+from featurekit.urls import shown_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

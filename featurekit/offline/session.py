@@ -31,7 +31,7 @@ from featurekit.offline.java import java_home
 from featurekit.source_files import is_remote, local_path
 from featurekit.targets.spark import quote_identifier
 from featurekit.types import Schema
-from featurekit.urls import shown_url
+from featurekit.urls import shown_path
 
 # Set on a session that may be someone else's, too: values depend on them.
 PINNED: Final = {
@@ -176,7 +176,7 @@ def start_engine(
         except (PySparkException, Py4JError, RuntimeError, OSError) as error:
             raise BatchEngineError(
                 "Spark does not start",
-                where=str(log) if log else shown_url(settings.spark_master),
+                where=str(log) if log else shown_path(settings.spark_master.partition(";")[0]),
                 why=_last_line(log) or str(error),
                 try_="check the Spark settings; `featurekit doctor` checks Java and memory",
             ) from error

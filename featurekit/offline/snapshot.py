@@ -15,7 +15,7 @@ from featurekit.urls import shown_path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSnapshot:
-    """One file, by a path without secrets; `size` in bytes and `modified` in nanoseconds are None where the file is not on this machine."""
+    """One file, by a path without secrets; `size` (bytes) and `modified` (ns) are None where it is on no local disk."""
 
     path: str
     size: int | None

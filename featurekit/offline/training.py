@@ -21,6 +21,7 @@ from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
 from featurekit.offline.sql import Query, Select, Sql, call, cast, name, render_query
 from featurekit.source_files import is_remote, source_files
 from featurekit.types import Boolean, Decimal, Float64, is_numeric
+from featurekit.urls import shown_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

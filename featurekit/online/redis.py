@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import hiredis
 import redis
@@ -16,6 +16,7 @@ from redis.retry import Retry
 
 from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreTimeoutError, SettingsError
 from featurekit.online.store import Value
+from featurekit.urls import shown_url
 
 DEFAULT_TIMEOUT_MS: Final = 1000
 _CONNECT_TIMEOUT_S: Final = 2.0
@@ -191,16 +192,6 @@ def translate(error: Exception, name: str, timeout_ms: int) -> OnlineStoreError:
     )
 
 
-def shown_url(url: str) -> str:
-    """Return a URL as it may be shown: without user, password and options.
-
-    >>> shown_url("redis://job:secret@cache:6379/0?password=x")
-    'redis://cache:6379/0'
-    """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
 def _options(timeout_ms: int) -> dict[str, Any]:
     """Return how every connection of ours behaves."""
     return {
@@ -214,14 +205,27 @@ def _options(timeout_ms: int) -> dict[str, Any]:
 
 def _client(url: str, timeout_ms: int, name: str) -> redis.Redis:
     try:
-        return redis.Redis.from_url(url, **_options(timeout_ms))
-    except ValueError as error:
+        client = redis.Redis.from_url(url, **_options(timeout_ms))
+        pool = client.connection_pool
+        pool.connection_class(**pool.connection_kwargs)  # connects to nothing, and tells an option that isn't one
+    except (TypeError, ValueError):
+        client = None
+    if client is None or _is_cut(url):
+        # None of the parser's text, nor its error as the cause: it quotes what it took for a port or a host.
         raise SettingsError(
             "this is no URL of an online store",
             where=name,
-            why=str(error),
-            try_="for example redis://127.0.0.1:6379/0, rediss://… for TLS, unix:///path/to/socket",
-        ) from error
+            try_="for example redis://127.0.0.1:6379/0, rediss://… for TLS, unix:///path/to/socket; in a user or a"
+            " password, / ? # @ : are written %2F %3F %23 %40 %3A",
+        )
+    return client
+
+
+def _is_cut(url: str) -> bool:
+    """Return whether a parser would take a part of the user or the password for the server, a path or options."""
+    scheme, _, rest = url.partition("://")
+    server = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    return scheme != "unix" and ("@" in rest[len(server) :] or server.count("@") > 1)
 
 
 def _glob_escaped(text: bytes) -> bytes:

@@ -157,18 +157,23 @@ class Database:
 
 
 def shown(url: URL) -> str:
-    """Return a database URL without its password, and without its options, which may hold another one."""
-    return url.set(query={}).render_as_string(hide_password=True)
+    """Return a database URL without its user and password, and without its options, which may hold another one."""
+    bare = URL.create(url.drivername, host=url.host, port=url.port, database=url.database)
+    return bare.render_as_string(hide_password=True)
 
 
 def _parse(text: str) -> URL:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        # None: the driver's message holds the whole URL, password and all.
+        url = None
+    if url is None or _is_cut(url):
+        # Without the parser's error as its cause: that holds the whole URL, password and all.
         raise SettingsError(
-            "the registry's URL can't be read", try_="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
-        ) from None
+            "the registry's URL can't be read",
+            try_="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE; in a user or a password, / @ : are"
+            " written %2F %40 %3A",
+        )
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise SettingsError(
             f"the registry can't lie in {url.get_backend_name()}",
@@ -181,6 +186,12 @@ def _parse(text: str) -> URL:
             "the registry can't lie in memory", why="other processes need it too", try_="sqlite:///PATH"
         )
     return url
+
+
+def _is_cut(url: URL) -> bool:
+    """Return whether a part of the user or the password was taken for the host, the database or an option."""
+    parts = (url.host, url.database, *map(str, url.query.values()))
+    return url.get_backend_name() != "sqlite" and any("@" in part for part in parts if part)
 
 
 def _schema_version(connection: Connection) -> int | None:

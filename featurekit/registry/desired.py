@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 from featurekit.compiled import CompiledFeature, CompiledRepository, CompiledService, CompiledView, Slot
 from featurekit.definitions.base import Definition as Written
+from featurekit.definitions.source import Source
 from featurekit.expr.functions import CATALOGUE_VERSION
 from featurekit.expr.nodes import Column, Literal, Node, columns, transform
 from featurekit.expr.serialize import to_json
@@ -14,6 +16,7 @@ from featurekit.lookup_plan import lookup_plan
 from featurekit.plan import encode_plan
 from featurekit.registry.state import Definition, Desired, DesiredService, DesiredView
 from featurekit.types import DataType
+from featurekit.urls import shown_text
 
 
 def desired_state(compiled: CompiledRepository) -> Desired:
@@ -40,7 +43,7 @@ def _view_data(view: CompiledView) -> dict[str, Any]:
         "catalogue": CATALOGUE_VERSION,
         "entity": [[key.name, key.type.name] for key in view.keys],
         "keys": [key.source_column for key in view.keys],
-        "source.sql": source.sql,
+        "source.sql": _query(source.sql),
         "source.event_timestamp": source.event_timestamp,
         "source.created_timestamp": source.created_timestamp,
         "source.event_id": source.event_id,
@@ -94,9 +97,21 @@ def _view_written(view: CompiledView) -> dict[str, Any]:
     return {
         **_dump(view.view, leave_out={"features"}),
         "entity": _dump(view.entity),
-        "source": _dump(view.source, leave_out={"path"}),
+        "source": _source(view.source),
         **{f"features/{feature.name}": _dump(feature) for feature in view.view.features},
     }
+
+
+def _query(sql: str | None) -> str | list[str] | None:
+    """Return a source's query as the registry may hold it: without secrets, and with what tells others from it."""
+    if sql is None or (shown := shown_text(sql)) == sql:
+        return sql
+    return [shown, hashlib.sha256(sql.encode()).hexdigest()[:8]]
+
+
+def _source(source: Source) -> dict[str, Any]:
+    dumped = _dump(source, leave_out={"path"})
+    return dumped if source.sql is None else {**dumped, "sql": shown_text(source.sql)}
 
 
 def _service(service: CompiledService, *, is_own: bool) -> DesiredService:

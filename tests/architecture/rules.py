@@ -23,6 +23,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.clock": 0,
     "featurekit.grid": 0,
     "featurekit.config": 0,
+    "featurekit.urls": 0,
     "featurekit.status": 0,
     "featurekit.defaults": 0,
     "featurekit.exact": 0,  # float sums, correctly rounded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 import time
@@ -13,7 +14,7 @@ import pytest
 import redis
 
 from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreTimeoutError, SettingsError
-from featurekit.online.redis import RedisStore, shown_url
+from featurekit.online.redis import RedisStore, RowPipeline
 from featurekit.online.store import Head, HeadEntry, decode_head, encode_head
 from tests.online.servers import embedded_server
 
@@ -119,6 +120,34 @@ def test_what_is_no_url_of_a_store_is_refused_as_a_setting(url: str) -> None:
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:pa/hunter2@cache:6379/0",
+        "redis://:12/hunter2@cache:6379/0",  # 12 would be a port
+        "redis://job:hunter2#t@cache",
+        "redis://job:12?hunter2@cache",
+        "redis://job:h@hunter2@cache",
+        "redis://:hunter2",
+        "redis://:hunter2@[::1",
+        "redis://cache?socket_timeout=hunter2",
+        "redis://cache?pasword=hunter2",
+    ],
+)
+def test_what_is_wrong_with_a_url_is_told_without_a_piece_of_its_password(url: str) -> None:
+    for opened in (lambda: RedisStore(url), lambda: RowPipeline(url, timeout_ms=100)):
+        with pytest.raises(SettingsError) as caught:
+            opened()
+        assert "%2F" in str(caught.value.try_)
+        assert not re.search("hunter2|12", f"{caught.value.what} {caught.value.where} {caught.value.why}")
+        assert caught.value.__context__ is None  # a traceback would print it
+
+
+@pytest.mark.parametrize("url", ["redis://job:p%2Fw%40@127.0.0.1:1/0", "unix:///tmp/me@here.sock", "redis://[::1]:1"])
+def test_a_password_that_is_written_as_urls_have_it_is_taken(url: str) -> None:
+    RedisStore(url).close()
+
+
 def test_reading_survives_a_server_that_closed_the_idle_connection(any_store: RedisStore, any_url: str) -> None:
     any_store.write({b"a": b"1"})
     any_store.read([b"a"])
@@ -172,18 +201,6 @@ def test_threads_share_a_store(store: RedisStore) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("redis://:pw@h:1/2", "redis://h:1/2"),
-        ("rediss://u:p%40w@h/0?ssl_ca_certs=x", "rediss://h/0"),
-        ("unix://u@/run/redis.sock?db=1&password=x", "unix:///run/redis.sock"),
-    ],
-)
-def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
-    assert shown_url(url) == shown
-
-
 def entry(as_of: int, *, visible_from: int | None = None, restatement: int = 0, completed_at: int = 0) -> HeadEntry:
     return HeadEntry(
         as_of=as_of,
@@ -202,8 +219,21 @@ def test_a_head_answers_with_the_newest_refresh_that_is_visible() -> None:
     ]  # fmt: skip
 
 
-def test_a_head_keeps_its_newest_entries_and_the_recent_ones() -> None:
-    head = Head(tuple(entry(i, completed_at=i) for i in range(10)))
-    assert [one.as_of for one in head.trimmed(keep=2, completed_since=100).entries] == [8, 9]
-    assert [one.as_of for one in head.trimmed(keep=2, completed_since=7).entries] == [7, 8, 9]
-    assert head.trimmed(keep=20, completed_since=100) == head
+def test_a_head_keeps_what_serves_and_what_will_and_of_the_rest_the_newest_and_the_recent() -> None:
+    head = Head(tuple(entry(i) for i in range(10)))
+
+    def kept(at: int, keep: int, grace: int) -> list[int]:
+        return [one.as_of for one in head.trimmed(at=at, keep=keep, grace=grace).entries]
+
+    assert kept(7, 0, 0) == [7, 8, 9]
+    assert kept(7, 2, 0) == [5, 6, 7, 8, 9]
+    assert kept(7, 0, 3) == [4, 5, 6, 7, 8, 9]  # 3 stopped serving at 4, three before 7
+    assert kept(7, 20, 0) == kept(7, 0, 99) == list(range(10))
+    assert kept(-1, 0, 0) == list(range(10))
+
+
+def test_a_refresh_that_never_served_is_kept_by_its_place_alone() -> None:
+    late = (entry(1, visible_from=90), entry(2, visible_from=91))
+    head = Head((*late, entry(10), entry(80), entry(85)))
+    assert [one.as_of for one in head.trimmed(at=92, keep=0, grace=10).entries] == [80, 85]
+    assert [one.as_of for one in head.trimmed(at=92, keep=3, grace=0).entries] == [2, 10, 80, 85]

@@ -22,6 +22,11 @@ def read(database: Database) -> int:
     ("url", "what"),
     [
         ("not a url with hunter2", "the registry's URL can't be read"),
+        ("postgresql://shop:h@hunter2@db/shop", "the registry's URL can't be read"),
+        ("postgresql://shop/x:hunter2@db/shop", "the registry's URL can't be read"),
+        ("postgresql://db/shop?password=h@hunter2", "the registry's URL can't be read"),
+        ("postgresql://shop:pw@db:hunter2/shop", "the registry's URL can't be read"),
+        ("mysql://shop:h@hunter2@db/shop", "the registry's URL can't be read"),
         ("mysql://shop:hunter2@db/shop", "the registry can't lie in mysql"),
         ("sqlite://", "the registry can't lie in memory"),
         ("sqlite:///:memory:", "the registry can't lie in memory"),
@@ -34,12 +39,13 @@ def test_a_url_that_can_not_be_used_is_a_mistake_in_the_settings(url: str, what:
     assert caught.value.exit_code == 2
     assert caught.value.try_
     assert "hunter2" not in str(caught.value)
+    assert caught.value.__context__ is None
 
 
-def test_a_url_is_shown_without_its_password_and_options() -> None:
+def test_a_url_is_shown_without_user_password_and_options() -> None:
     url = make_url("postgresql://shop:hunter2@db:5432/shop?sslpassword=hunter3")
 
-    assert shown(url) == "postgresql://shop:***@db:5432/shop"
+    assert shown(url) == "postgresql://db:5432/shop"
 
 
 def test_a_file_that_is_no_database_is_an_error_of_the_registry(tmp_path: Path) -> None:

@@ -40,6 +40,19 @@ def test_views_are_services_of_their_own_beside_the_declared_ones(tmp_path: Path
     assert {name: service.is_own for name, service in services.items()} == {"score": False, "spend": True}
 
 
+def test_a_key_in_a_sources_query_is_not_kept_and_a_change_of_it_is_named(tmp_path: Path) -> None:
+    def edited(secret: str) -> tuple[str, str]:
+        return "path: data/orders.csv", f'sql: "SELECT * FROM csv.`s3a://KEY:{secret}@shop/orders`"'
+
+    first, second = (desired_state(compiled(tmp_path, edited(secret))) for secret in ("SECRET", "SECRET2"))
+
+    assert "s3a://shop/orders" in str(first.views["spend"].definition)
+    assert "SECRET" not in str(first)
+    (changed, *_) = diff(second, deployed([registered_view(first.views["spend"])], []))
+    assert isinstance(changed, ViewDataChanged)
+    assert changed.differs == ("source.sql",)
+
+
 def test_a_service_carries_the_plan_that_clients_look_up_with(tmp_path: Path) -> None:
     score = desired_state(compiled(tmp_path)).services["score"]
 
