@@ -190,12 +190,19 @@ def _typed(key: str, value: Any) -> Any:
                 raise SettingsError(
                     f"{key} {value!r} is not a name", why="it is part of every key", try_="letters, digits, _ . and -"
                 )
+            case _ if key in _SECRETS and isinstance(value, str) and not value.strip():
+                raise SettingsError(
+                    "its URL is empty",
+                    why="a deployment whose secret is missing would quietly go on with the embedded service",
+                    try_="give the URL, or leave the setting out for the embedded service",
+                )
             case _ if isinstance(value, str):
-                return value or None if key in _SECRETS else value
+                return value
             case _:
                 pass
     except FeaturekitError as error:
         raise SettingsError(f"setting {key!r}: {error.what}", why=error.why, try_=error.try_) from error
     except (TypeError, ValueError, AttributeError):
         pass
-    raise SettingsError(f"setting {key!r} can't be {value!r}", try_="see the settings page of the documentation")
+    shown = f"a {type(value).__name__}" if key in _SECRETS else repr(value)
+    raise SettingsError(f"setting {key!r} can't be {shown}", try_="see the settings page of the documentation")

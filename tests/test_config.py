@@ -59,6 +59,30 @@ def test_a_secret_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
     assert "hunter2" not in repr(settings)
 
 
+@pytest.mark.parametrize("key", ["redis", "registry"])
+def test_an_empty_url_is_a_mistake_and_not_the_embedded_service(tmp_path: Path, key: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("\n")
+    name = f"FEATUREKIT_{key.upper()}_URL"
+    ways: tuple[tuple[str, dict[str, str], dict[str, str]], ...] = (
+        (f'[{key}]\nurl = ""\n', {}, {}),
+        ("", {name: ""}, {}),
+        ("", {name: " "}, {}),
+        ("", {f"{name}_FILE": str(secret)}, {}),
+        ("", {}, {f"{key}_url": ""}),
+    )
+    for text, environ, flags in ways:
+        with pytest.raises(SettingsError, match="is empty") as caught:
+            _read(tmp_path, text, environ, **flags)
+        assert "embedded" in str(caught.value.try_)
+
+
+def test_a_url_of_another_type_is_refused_unseen(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="can't be a list") as caught:
+        _read(tmp_path, "[redis]\nurl = ['redis://:hunter2@cache']\n")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_what_spark_is_told_is_not_shown_either(tmp_path: Path) -> None:
     text = (
         '[spark]\nmaster = "sc://host:443/;token=hunter2"\n[spark.conf]\n"spark.hadoop.fs.s3a.secret.key" = "hunter2"\n'
