@@ -8,7 +8,7 @@
     [redis]
     url = "redis://localhost:6379"   # left out: the embedded server
     timeout_ms = 1000
-    retention = "30d"                # how long after its write a refresh can be served
+    retention = "30d"                # how long after its write a refresh can be served, at least
 
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`

@@ -93,7 +93,7 @@ def _run(
     view: CompiledView, record: RefreshRecord, *, engine: BatchEngine, to: Deployment, clock: Clock
 ) -> RefreshOutcome:
     space = _space(view, record.as_of, record.restatement, to.namespace)
-    expires_in_s = max(to.retention // SECOND, 1)
+    expires_in_s = _lifetime_s(view, to.retention)
     refresh = begin_refresh(to.store, space, expires_in_s=expires_in_s)
     sink = gated(view, row_sink(view, space, to.url, expires_in_s=expires_in_s))
     result = materialize(engine, view, record.as_of, sink=sink, now=clock())
@@ -122,6 +122,15 @@ def _run(
         is_new=True,
         moved=_moved(to, clock()),
     )
+
+
+def _lifetime_s(view: CompiledView, retention: int) -> int:
+    """Return for how long rows are kept from their write on: as long as the view serves them, and for one refresh more.
+
+    A delay or a grid step longer than the retention would otherwise drop rows before they served, or while they do.
+    """
+    grid = view.view.grid
+    return max(retention, grid.availability_delay + 2 * grid.every, SECOND) // SECOND
 
 
 def _moved(to: Deployment, now: Instant) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from featurekit.grid import Grid
 from featurekit.online.keys import KeySpace
 from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
 
-KEEP_DEFAULT: Final = 8
+KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
 GRACE_DEFAULT: Final = 2 * DAY
 _FILLING: Final = b"filling"
 
@@ -64,8 +64,9 @@ def complete_refresh(
 ) -> Completion:
     """List the refresh in its view's head: lookups see it from max(as-of + delay, completion) on, all entities at once.
 
-    The head keeps its newest `keep` entries and those completed within `grace` (microseconds). KeySpaceDroppedError
-    when the key space was dropped or has expired meanwhile.
+    The head keeps this one, the one that serves and all after it; of those that served before, the newest `keep` and
+    those that did until less than `grace` (microseconds) ago. KeySpaceDroppedError when the key space was dropped or
+    has expired meanwhile.
     """
     space = refresh.space
     if not store.extend(space.marker, expires_at_ms=refresh.expires_at_ms):
@@ -90,7 +91,9 @@ def complete_refresh(
         old = before.get(entry.as_of, entry.restatement)
         # A rerun wrote the same bytes again: what was visible stays visible.
         added = replace(old, rows=rows) if old else entry
-        return encode_head(before.with_entry(added).trimmed(keep=keep, completed_since=completed_at - grace))
+        trimmed = before.with_entry(added).trimmed(at=completed_at, keep=keep, grace=grace)
+        # What was just computed stays where it is older than all that is kept: its run says that it is there.
+        return encode_head(trimmed.with_entry(added))
 
     head = decode_head(store.change(space.head, with_entry))
     return Completion(

@@ -92,11 +92,22 @@ class Head:
     def without(self, as_of: Instant, restatement: int) -> Head:
         return Head(tuple(one for one in self.entries if (one.as_of, one.restatement) != (as_of, restatement)))
 
-    def trimmed(self, *, keep: int, completed_since: Instant) -> Head:
-        """Return the newest `keep` entries and those completed at `completed_since` or later."""
-        old = self.entries[:-keep] if keep else self.entries
-        recent = tuple(entry for entry in old if entry.completed_at >= completed_since)
-        return Head(recent + self.entries[len(old) :])
+    def trimmed(self, *, at: Instant, keep: int, grace: int) -> Head:
+        """Return the head without the refreshes that nobody needs at `at` any more.
+
+        What serves at `at` stays, and all that comes after it. Of those before, the newest `keep` stay, and those that
+        stopped serving less than `grace` microseconds ago.
+        """
+        serving = self.at(at)
+        if serving is None:
+            return self
+        first = place = self.entries.index(serving)
+        # An entry stops serving when any of those after it becomes visible.
+        stopped_at = min(entry.visible_from for entry in self.entries[place:])
+        while first and (place - first < keep or stopped_at + grace > at):
+            first -= 1
+            stopped_at = min(stopped_at, self.entries[first].visible_from)
+        return Head(self.entries[first:])
 
 
 def encode_head(head: Head) -> bytes:

@@ -11,6 +11,7 @@ import redis
 
 from featurekit.clock import DAY, HOUR
 from featurekit.errors import EvictingStoreError, KeySpaceDroppedError, OnlineStoreError
+from featurekit.grid import Grid
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
 from featurekit.online.redis import RedisStore
@@ -175,9 +176,29 @@ def test_refreshes_beyond_those_kept_are_told_so_that_they_can_be_dropped(url: s
     retired: list[KeySpace] = []
     for space in spaces:
         refresh = begin_refresh(store, space, expires_in_s=60)
-        done = complete_refresh(store, refresh, grid=DAILY, completed_at=space.as_of, rows=0, keep=2, grace=0)
+        # The last one is complete two hours before it serves.
+        done = complete_refresh(store, refresh, grid=DAILY, completed_at=space.as_of, rows=0, keep=1, grace=0)
         retired += done.retired
-    assert retired == spaces[:2]
+    assert retired == spaces[:1]
+
+
+@pytest.mark.parametrize("delay", [0, 3 * HOUR, 3 * DAY, 40 * DAY])
+def test_what_serves_is_never_retired_however_long_the_delay(delay: int, url: str, store: RedisStore) -> None:
+    grid = Grid(HOUR * 6, availability_delay=delay)
+    for i in range(220):
+        space = key_space(VIEW, AS_OF + i * grid.every)
+        refresh = begin_refresh(store, space, expires_in_s=60)
+        complete_refresh(store, refresh, grid=grid, completed_at=space.as_of, rows=0, keep=2)
+        served = read_head(store, space).at(space.as_of)
+        promised = grid.served_at(space.as_of)
+        assert (served.as_of if served else None) == (promised if promised >= AS_OF else None)
+
+
+def test_a_refresh_of_long_ago_is_there_when_its_run_says_so(url: str, store: RedisStore) -> None:
+    for i in range(12):
+        materialize(store, url, VIEW, AS_OF + i * DAY, rows(1))
+    old = materialize(store, url, VIEW, AS_OF - 9 * DAY, rows(1), completed_at=AS_OF + 12 * DAY)
+    assert read_head(store, key_space(VIEW, 0)).entries[0] == old.entry
 
 
 def test_two_jobs_that_complete_at_once_both_stay_listed(url: str) -> None:
