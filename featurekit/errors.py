@@ -12,6 +12,7 @@ FeaturekitError
 │   ├── KeyTypeError               an entity key or request value has the wrong type
 │   ├── NotRegisteredError         a service, view or model nobody registered
 │   ├── TimeError                  a time that can't be asked for (the future, off the grid)
+│   ├── RequestTooLargeError       a request that asks for more than one answer may hold
 │   ├── GateError                  an expectation failed; nothing was published
 │   └── ModelError                 a model that doesn't fit its service
 ├── OutsideError               exit 3: another system failed; rerunning is safe
@@ -138,6 +139,10 @@ class NotRegisteredError(InputError):
 
 
 class TimeError(InputError):
+    pass
+
+
+class RequestTooLargeError(InputError):
     pass
 
 

@@ -29,7 +29,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from featurekit.errors import FeaturekitError, InputError, KeyTypeError, NotRegisteredError, SettingsError
+from featurekit.errors import (
+    FeaturekitError,
+    InputError,
+    KeyTypeError,
+    NotRegisteredError,
+    RequestTooLargeError,
+    SettingsError,
+)
 from featurekit.online.client import FeatureClient
 from featurekit.online.store import ReadableStore
 from featurekit.serving.model import ModelClient
@@ -48,6 +55,7 @@ from featurekit.serving.protocol import (
 
 LOOPBACK: Final = "127.0.0.1"
 MAX_BODY_BYTES: Final = 1 << 20
+MAX_VALUES: Final = 200_000  # some 20 MB of answer; a body of MAX_BODY_BYTES could ask for fifty times that
 THREADS: Final = 8
 GRACE_S: Final = 10
 _LOG: Final = logging.getLogger("featurekit.serving")
@@ -61,13 +69,15 @@ def create_app(
     models: ModelClient | None = None,
     *,
     max_body_bytes: int = MAX_BODY_BYTES,
+    max_values: int = MAX_VALUES,
     threads: int = THREADS,
 ) -> Starlette:
     """Return the application; `store` is asked whether it answers, `models` None serves lookups alone.
 
+    A request that asks for more than `max_values` values (entities × the service's outputs) is refused with 413.
     The clients stay the caller's to close.
     """
-    api = _Api(client, store, models)
+    api = _Api(client, store, models, max_values)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="featurekit-serving")
 
     async def in_thread(answer: Callable[..., bytes], *arguments: object) -> Response:
@@ -144,19 +154,23 @@ class HttpServer:
 
 
 class _Types(NamedTuple):
-    """How a service's values are read from JSON, and the version of the service that this is for."""
+    """How a service's values are read from JSON, how many it answers, and the version of it that this is for."""
 
     fingerprint: str
     readers: Readers
+    outputs: int
 
 
 class _Api:
     """What the routes answer, without HTTP."""
 
-    def __init__(self, client: FeatureClient, store: ReadableStore, models: ModelClient | None) -> None:
+    def __init__(
+        self, client: FeatureClient, store: ReadableStore, models: ModelClient | None, max_values: int
+    ) -> None:
         self._client = client
         self._store = store
         self._models = models
+        self._max_values = max_values
         self._known: dict[str, _Types] = {}
 
     def ready(self) -> bytes:
@@ -190,6 +204,7 @@ class _Api:
         if known is None:
             known = self._read_types(service)
         while True:
+            self._check_size(question, known)
             try:
                 return ask(read_rows(question.entities, known.readers), read_rows(question.request, known.readers))
             except KeyTypeError:
@@ -198,9 +213,18 @@ class _Api:
                 if known.fingerprint == before.fingerprint:
                     raise
 
+    def _check_size(self, question: Question, known: _Types) -> None:
+        if question.rows > 1 and question.rows * known.outputs > self._max_values:
+            raise RequestTooLargeError(
+                f"the answer would hold {question.rows * known.outputs:,} values: {question.rows:,} rows of"
+                f" {known.outputs} features; at most {self._max_values:,} are given at once",
+                where="entities" if isinstance(question.entities, list) else "request",
+                try_=f"ask in parts of at most {self._max_values // known.outputs or 1:,} rows",
+            )
+
     def _read_types(self, service: str) -> _Types:
         plan = self._client.plan(service)
-        found = self._known[service] = _Types(plan.fingerprint, readers_of(plan))
+        found = self._known[service] = _Types(plan.fingerprint, readers_of(plan), len(plan.outputs))
         return found
 
 

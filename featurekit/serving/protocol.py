@@ -15,7 +15,14 @@ import msgspec
 import numpy as np
 
 from featurekit.clock import Instant, format_instant, parse_instant
-from featurekit.errors import FeaturekitError, InputError, ModelError, NotRegisteredError, OutsideError
+from featurekit.errors import (
+    FeaturekitError,
+    InputError,
+    ModelError,
+    NotRegisteredError,
+    OutsideError,
+    RequestTooLargeError,
+)
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
 from featurekit.plan import LookupPlan
@@ -41,6 +48,11 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def instant(self) -> Instant | None:
         """The time that is asked about; TimeError where it is none."""
         return None if self.at is None else parse_instant(self.at)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are asked for: one entity may come with many rows of request values."""
+        return max((len(part) for part in (self.entities, self.request) if isinstance(part, list)), default=1)
 
 
 _QUESTION: Final = msgspec.json.Decoder(Question)
@@ -105,10 +117,14 @@ def http_status(error: FeaturekitError) -> int:
 
     >>> http_status(InputError("")), http_status(NotRegisteredError("")), http_status(OutsideError(""))
     (400, 404, 503)
+    >>> http_status(RequestTooLargeError(""))
+    413
     """
     match error:
         case NotRegisteredError():
             return 404
+        case RequestTooLargeError():
+            return 413
         case ModelError():
             return 409  # nothing is wrong with the request: the model and the service no longer fit
         case InputError():

@@ -246,6 +246,22 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(http: httpx.Clien
     assert http.get("/health/live").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/v1/lookup/score", "/v1/predict/echo"])
+def test_an_answer_that_would_be_too_large_is_refused_and_says_how_much_is_not(shop: Shop, path: str) -> None:
+    onnx = echo(shop.folder / "echo.onnx", 1)
+    register_model(shop.registry, name="echo", onnx=onnx, service="score", now=NOW, columns=["spend.orders_7d"])
+    app = create_app(shop.client, shop.store, ModelClient(shop.client, shop.registry), max_values=11)  # 2 × 4 outputs
+
+    with served(HttpServer(app)) as http:
+        users = refusal(http, path, {"entities": [{"user_id": 1}] * 3, "request": PRICE}, status=413)
+        prices = refusal(http, path, {"entities": {"user_id": 1}, "request": [PRICE] * 3}, status=413)
+        post(http, path, {"entities": [{"user_id": 1}] * 2, "request": PRICE})
+
+    assert users["error"] == "RequestTooLargeError"
+    assert (users["where"], prices["where"]) == ("entities", "request")
+    assert users["try"] == "ask in parts of at most 2 rows"
+
+
 def test_a_model_that_no_longer_fits_its_service_is_a_conflict(http: httpx.Client, shop: Shop) -> None:
     shop.register(("sum(amount), window: 7d", "sum(amount), window: 8d"))
     shop.materialize()
