@@ -52,7 +52,7 @@ def register(
     Nobody else registers between the plan and its end: of several processes at once, each sees what the one before did.
     """
     with registry.writing() as writer:
-        plan = plan_registration(desired, writer.deployed(), writer.watermarks(), now)
+        plan = plan_registration(desired, writer.deployed(), writer.watermarks(now), now)
         _walk(plan, writer, store, namespace, now)
     return Registered(plan=plan, moved=switch_ready(registry, store, namespace, now))
 
@@ -86,7 +86,8 @@ def switch_ready(
     # Inside the registry's transaction: two processes that switch can't undo each other.
     with registry.writing() as writer:
         deployed = writer.deployed()
-        found = moves(deployed, writer.watermarks(), writer.last_completion() if now is None else now)
+        at = writer.last_completion() if now is None else now
+        found = moves(deployed, writer.watermarks(at), at)
         serving = dict(deployed.serving)
         for move in found:
             for version in move.services:

@@ -134,10 +134,8 @@ class FeatureStore:
 
     def plan(self) -> RegistrationPlan:
         """Return what `register` would do now."""
-        registry = self.registry
-        return plan_registration(
-            desired_state(self.definitions), registry.deployed(), registry.watermarks(), self.settings.clock()
-        )
+        registry, now = self.registry, self.settings.clock()
+        return plan_registration(desired_state(self.definitions), registry.deployed(), registry.watermarks(now), now)
 
     def register(self, plan: RegistrationPlan | None = None) -> apply.Registered:
         """Register the definitions, or carry out a plan as it was shown; return what was done. Computes nothing."""

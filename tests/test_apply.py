@@ -258,7 +258,7 @@ def test_metadata_alone_touches_no_reader_and_no_refresh(registry: Registry, sto
 
 
 def test_a_plan_is_carried_out_as_it_was_shown(registry: Registry, store: RedisStore, tmp_path: Path) -> None:
-    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(), NOW)
+    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(NOW), NOW)
 
     assert apply(plan, registry, store, PLACE, NOW).plan == plan
 
@@ -268,7 +268,7 @@ def test_a_plan_is_carried_out_as_it_was_shown(registry: Registry, store: RedisS
 def test_a_plan_is_refused_when_somebody_has_registered_since(
     registry: Registry, store: RedisStore, tmp_path: Path
 ) -> None:
-    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(), NOW)
+    plan = plan_registration(shop(tmp_path), registry.deployed(), registry.watermarks(NOW), NOW)
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
     before = registry.deployed()
 

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from featurekit import refreshing
-from featurekit.clock import DAY, HOUR
+from featurekit.clock import DAY, HOUR, MINUTE
 from featurekit.online import embedded
 from featurekit.online.redis import RedisStore
 from featurekit.registry.registry import Registry
@@ -48,3 +48,17 @@ def test_rows_live_until_the_refresh_after_the_next_would_serve_where_that_is_lo
         left = client.pttl(shop.space(TODAY).row(b"1"))
     assert isinstance(left, int)
     assert left * 1000 > 2 * DAY + HOUR
+
+
+def test_readers_move_where_a_hundred_refreshes_wait_for_their_time(shop: Refreshed, tmp_path: Path) -> None:
+    shop.refresh(TODAY)
+    slow = ("refresh: 1d\n    availability_delay: 2h", "refresh: 15m\n    availability_delay: 30h")
+    shop.compiled, shop.now = compiled(tmp_path, slow), TODAY + 40 * HOUR
+    shop.register()
+    step = 15 * MINUTE
+    instants = [TODAY + number * step for number in range(160)]
+
+    moved = [shop.refresh(as_of).moved for as_of in reversed(instants)]
+
+    # g(t) at 40 h is 10 h; the older ones are no news.
+    assert [as_of for as_of, services in zip(reversed(instants), moved, strict=True) if services] == [TODAY + 10 * HOUR]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
 
 from featurekit.clock import Instant
 from featurekit.registry.state import RefreshRecord, RefreshStatus, Watermark
-from featurekit.registry.tables import REFRESHES
-
-_NEWEST: Final = 64  # more than a view computes ahead of what lookups see
+from featurekit.registry.tables import REFRESHES, VIEW_VERSIONS
+from featurekit.registry.versions import read_grid
 
 
 def write_start(
@@ -72,24 +70,47 @@ def read_refreshes(
     return tuple(_record(row) for row in connection.execute(query))
 
 
-def read_watermarks(connection: Connection, namespace: str) -> dict[str, Watermark]:
-    """Return how far the complete refreshes of each view fingerprint reach, by fingerprint."""
+def read_watermarks(connection: Connection, namespace: str, at: Instant | None = None) -> dict[str, Watermark]:
+    """Return how far the complete refreshes of each view fingerprint reach, by fingerprint.
+
+    With `at` also the latest as-of that lookups can see then, however many later ones there are.
+    """
+    latest = _latest(connection, namespace)
+    visible: dict[str, Any] = {}
+    if at is not None:
+        for delay, fingerprints in _by_delay(connection, namespace).items():
+            seen = REFRESHES.c.as_of <= at - delay
+            visible |= _latest(connection, namespace, seen, REFRESHES.c.fingerprint.in_(fingerprints))
+    return {
+        fingerprint: Watermark(
+            view=row.view,
+            fingerprint=fingerprint,
+            as_ofs=tuple(dict.fromkeys([row.as_of, visible.get(fingerprint, row).as_of])),
+        )
+        for fingerprint, row in latest.items()
+    }
+
+
+def _latest(connection: Connection, namespace: str, *conditions: ColumnElement[bool]) -> dict[str, Any]:
+    """Return view and latest complete as-of by fingerprint."""
     table = REFRESHES
-    complete = (
-        select(table.c.view, table.c.fingerprint, table.c.as_of)
-        .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value)
-        .distinct()
-        .subquery()
+    query = (
+        select(table.c.view, table.c.fingerprint, func.max(table.c.as_of).label("as_of"))
+        .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value, *conditions)
+        .group_by(table.c.view, table.c.fingerprint)
+        .order_by(table.c.fingerprint)
     )
-    place = func.row_number().over(partition_by=complete.c.fingerprint, order_by=complete.c.as_of.desc())
-    numbered = select(complete, place.label("place")).subquery()
-    query = select(numbered).where(numbered.c.place <= _NEWEST).order_by(numbered.c.fingerprint, numbered.c.place)
-    found: dict[str, Watermark] = {}
-    for fingerprint, rows in groupby(connection.execute(query), key=lambda row: str(row.fingerprint)):
-        newest = list(rows)
-        as_ofs = tuple(row.as_of for row in newest)
-        found[fingerprint] = Watermark(view=newest[0].view, fingerprint=fingerprint, as_ofs=as_ofs)
-    return found
+    return {row.fingerprint: row for row in connection.execute(query)}
+
+
+def _by_delay(connection: Connection, namespace: str) -> dict[int, Select[Any]]:
+    """Return a query of the view fingerprints of each availability delay there is: few, whatever the views."""
+    table = VIEW_VERSIONS
+    grids: dict[int, list[str]] = {}
+    for text in connection.scalars(select(table.c.grid).where(table.c.namespace == namespace).distinct()):
+        grids.setdefault(read_grid(text).availability_delay, []).append(text)
+    of_it = select(table.c.data_fingerprint).where(table.c.namespace == namespace)
+    return {delay: of_it.where(table.c.grid.in_(texts)) for delay, texts in grids.items()}
 
 
 def read_last_completion(connection: Connection, namespace: str) -> Instant:

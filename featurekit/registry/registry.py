@@ -55,10 +55,13 @@ class Registry:
         with self._database.reading() as connection:
             return versions.read_registrations(connection, self._namespace)
 
-    def watermarks(self) -> dict[str, Watermark]:
-        """Return how far the complete refreshes of each view version reach, by data fingerprint."""
+    def watermarks(self, at: Instant | None = None) -> dict[str, Watermark]:
+        """Return how far the complete refreshes of each view version reach, by data fingerprint.
+
+        With `at` they also tell what lookups can see then.
+        """
         with self._database.reading() as connection:
-            return refreshes.read_watermarks(connection, self._namespace)
+            return refreshes.read_watermarks(connection, self._namespace, at)
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
@@ -168,8 +171,8 @@ class Writer:
     def deployed(self) -> Deployed:
         return versions.read_deployed(self.connection, self.namespace)
 
-    def watermarks(self) -> dict[str, Watermark]:
-        return refreshes.read_watermarks(self.connection, self.namespace)
+    def watermarks(self, at: Instant) -> dict[str, Watermark]:
+        return refreshes.read_watermarks(self.connection, self.namespace, at)
 
     def last_completion(self) -> Instant:
         """Return when the latest refresh was complete, 0 where none was."""

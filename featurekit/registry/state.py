@@ -146,7 +146,10 @@ class RefreshRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """How far the complete refreshes of one view fingerprint reach: the newest as-ofs, the latest first."""
+    """How far the complete refreshes of one view fingerprint reach.
+
+    `as_ofs` has the latest as-of, and behind it the latest that lookups see at the time it was read for.
+    """
 
     view: str
     fingerprint: str
@@ -158,5 +161,5 @@ class Watermark:
         return self.as_ofs[0]
 
     def visible(self, grid: Grid, now: Instant) -> Instant | None:
-        """Return the as-of that lookups see at `now`, None where they see none."""
+        """Return the as-of that lookups see at `now`, the time it was read for; None where they see none."""
         return next((as_of for as_of in self.as_ofs if as_of + grid.availability_delay <= now), None)

@@ -197,7 +197,7 @@ def _view(row: Row[Any]) -> ViewVersion:
         number=row.number,
         fingerprint=_fingerprint(row),
         definition=_definition(row),
-        grid=_grid(row.grid),
+        grid=read_grid(row.grid),
         registration=row.registration,
         registered_at=row.registered_at,
     )
@@ -231,7 +231,8 @@ def _grid_text(grid: Grid) -> str:
     return _json([grid.every, grid.availability_delay, grid.timezone, anchor])
 
 
-def _grid(text: str) -> Grid:
+def read_grid(text: str) -> Grid:
+    """Return a grid as a view version's row holds it."""
     every, availability_delay, timezone, anchor = json.loads(text)
     return Grid(every, availability_delay, timezone, anchor and date.fromisoformat(anchor))
 

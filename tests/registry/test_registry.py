@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from featurekit.clock import DAY
+from featurekit.clock import HOUR
 from featurekit.errors import ModelError, NotRegisteredError, RegistryError
+from featurekit.registry import refreshes
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.models import drafted, file_sha256
 from featurekit.registry.registry import Registry
@@ -23,6 +24,7 @@ from featurekit.registry.state import (
     Registration,
     RegistrationStatus,
 )
+from featurekit.registry.tables import REFRESHES
 from tests.registry.states import NOW, TODAY, registered_service, registered_view, service, view, watermarks
 
 SPEND, SPEND_B = view("spend", amount="1"), view("spend", "b", amount="2")
@@ -213,13 +215,34 @@ def test_a_failed_refresh_moves_no_watermark(registry: Registry) -> None:
     assert registry.watermarks() == {}
 
 
-def test_a_watermark_holds_the_newest_as_ofs_however_often_each_was_computed(registry: Registry) -> None:
-    days = [TODAY + number * DAY for number in range(70)]
-    for as_of in (*days[:3], *days):
-        refresh = registry.start_refresh(view="spend", fingerprint="spend-a", as_of=as_of, started_at=NOW)
-        registry.complete_refresh(refresh, completed_at=NOW, rows=0, bytes_=0)
+def test_a_watermark_has_the_latest_as_of_and_what_lookups_see_however_far_between(registry: Registry) -> None:
+    slow, quick = view("spend", delay=100 * HOUR, every=HOUR), view("load", every=HOUR)
+    register(registry, slow, quick)
+    hours = [TODAY + number * HOUR for number in range(150)]
+    with registry.writing() as writer:
+        for each in (slow, quick):
+            fingerprint = each.fingerprint.data
+            for as_of in (*hours[:3], *hours):
+                refreshes.write_start(
+                    writer.connection,
+                    writer.namespace,
+                    view=each.name,
+                    fingerprint=fingerprint,
+                    as_of=as_of,
+                    started_at=NOW,
+                    snapshot="{}",
+                )
+        done = {"status": "complete", "completed_at": NOW, "rows": 0, "bytes": 0}
+        writer.connection.execute(REFRESHES.update().where(REFRESHES.c.namespace == writer.namespace).values(done))
+    now = TODAY + 149 * HOUR + 5
 
-    assert registry.watermarks()["spend-a"].as_ofs == tuple(days[:-65:-1])
+    found = registry.watermarks(now)
+
+    assert found["spend-a"].as_ofs == (hours[149], hours[49])
+    assert found["spend-a"].visible(slow.grid, now) == hours[49]
+    assert found["load-a"].as_ofs == (hours[149],)
+    assert registry.watermarks()["spend-a"].as_ofs == (hours[149],)
+    assert registry.watermarks(TODAY)["spend-a"].visible(slow.grid, TODAY) is None
 
 
 def test_a_refresh_ends_once(registry: Registry) -> None:
