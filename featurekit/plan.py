@@ -6,7 +6,7 @@ No SQL, no pickles, no source text: typed IR and layouts only. A client that rea
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from featurekit.errors import NewerWireVersionError
 from featurekit.expr.nodes import Literal, Node
 from featurekit.expr.serialize import from_json, to_json
 from featurekit.grid import Grid
-from featurekit.types import DataType, Field, Schema, parse_type
+from featurekit.types import INTEGER_BITS, DataType, Field, Schema, parse_type
 
 PLAN_FORMAT: Final = 1
 
@@ -75,9 +75,16 @@ class LookupPlan:
 
     @property
     def keys(self) -> tuple[PlanKey, ...]:
-        """The distinct request keys of all views, in the order of their first use."""
-        found = {key.request: key for view in reversed(self.views) for key in reversed(view.keys)}
-        return tuple(reversed(found.values()))
+        """The distinct request keys of all views, in the order of their first use.
+
+        A key of two integer types has the wider one: a value beyond the narrower is a key that has no row there.
+        """
+        found: dict[str, PlanKey] = {}
+        for key in (key for view in self.views for key in view.keys):
+            known = found.setdefault(key.request, key)
+            if INTEGER_BITS.get(key.type, 0) > INTEGER_BITS.get(known.type, 0):
+                found[key.request] = replace(known, type=key.type)
+        return tuple(found.values())
 
 
 def encode_plan(plan: LookupPlan) -> bytes:

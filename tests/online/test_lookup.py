@@ -529,6 +529,29 @@ def test_a_view_can_be_used_twice_under_aliases_with_other_keys(url: str, store:
         assert client.plan("service").views[1].alias == "away"
 
 
+@pytest.mark.parametrize("is_narrow_first", [True, False])
+def test_a_key_of_two_integer_types_takes_every_value_of_the_wider_one(
+    url: str, store: RedisStore, is_narrow_first: bool
+) -> None:
+    flush(url)
+    big = 1 << 40
+    narrow = view_plan([plan_field("n", Int64())], name="narrow", keys={"user_id": Int8()})
+    wide = view_plan([plan_field("n", Int64())], name="wide")
+    plan = service_plan(*((narrow, wide) if is_narrow_first else (wide, narrow)))
+    publish(store, plan)
+    materialize(store, url, narrow, AS_OF, offline_batch(narrow, [{"user_id": 1, "n": 5}]))
+    materialize(store, url, wide, AS_OF, offline_batch(wide, [{"user_id": 1, "n": 6}, {"user_id": big, "n": 7}]))
+
+    with client_of(url) as client:
+        found = client.lookup("service", {"user_id": [1, big]})
+        with pytest.raises(KeyTypeError, match="it must be a bigint"):
+            client.lookup("service", {"user_id": 1 << 63})
+
+    assert [key.type for key in plan.keys] == [Int64()]
+    assert [(row["narrow.n"], row["wide.n"]) for row in found.to_dict()] == [(5, 6), (None, 7)]
+    assert found.found["narrow"].tolist() == [True, False]
+
+
 def test_two_views_and_no_shared_keys_keep_their_own_rows_apart(client: FeatureClient) -> None:
     found = client.lookup("service", {"user_id": [2, 1, 1], "shop": ["x", "north", "x"]})
     assert found.matrix()[:, [0, 4]].tolist() == [[1.0, 0.5], [3.0, 0.25], [3.0, 0.5]]

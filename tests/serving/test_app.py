@@ -21,10 +21,13 @@ import pytest
 
 from featurekit.errors import SettingsError
 from featurekit.online.client import FeatureClient
+from featurekit.online.publish import publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.serving.app import HttpServer, create_app
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
+from featurekit.types import DataType, Int8, Int64
+from tests.online.servers import NAMESPACE, service_plan, view_plan
 from tests.serving.onnx_models import echo
 from tests.serving.world import BIG, NOW, ROWS, Shop
 
@@ -138,6 +141,20 @@ def test_whole_numbers_keep_all_their_digits_in_and_out(http: httpx.Client) -> N
     rows = answer.json()["values"]
     assert rows[0]["spend.last_items"] == 5  # another key than 2^53, where a double would have ended
     assert f'"spend.orders_7d":{BIG}' in answer.text
+
+
+@pytest.mark.parametrize("types", [(Int8(), Int64()), (Int64(), Int8())])
+def test_a_key_of_two_integer_types_is_read_as_the_wider(shop: Shop, types: tuple[DataType, DataType]) -> None:
+    views = [view_plan([], name=f"v{at}", keys={"k": kind}) for at, kind in enumerate(types)]
+    plan = service_plan(*views, name="both")
+    publish_plans(shop.store, NAMESPACE, [plan])
+    switch_services(shop.store, NAMESPACE, {"both": plan.fingerprint})
+
+    with served(HttpServer(create_app(shop.client, shop.store))) as http:
+        post(http, "/v1/lookup/both", {"entities": {"k": BIG}})
+        told = refusal(http, "/v1/lookup/both", {"entities": {"k": 1 << 63}}, status=400)
+
+    assert "it must be a bigint" in told["what"]
 
 
 def test_a_value_that_json_has_no_number_for_is_a_string_and_not_null(http: httpx.Client) -> None:
