@@ -47,7 +47,7 @@ class BatchEngine(Protocol):
         ...
 
     def unstable_parts(self, frame: DataFrame) -> tuple[str, ...]:
-        """Return the functions in a frame's query that can give another answer on another run."""
+        """Return what in a frame's query can give another answer on another run, as people write it."""
         ...
 
     def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,7 @@ from featurekit.offline.engine import EMPTY_CELL, FILE_COLUMN, BatchFunction
 from featurekit.offline.failures import as_our_error
 from featurekit.offline.functions import FUNCTIONS
 from featurekit.offline.java import java_home
+from featurekit.offline.stability import unstable_parts
 from featurekit.source_files import is_remote, local_path
 from featurekit.targets.spark import quote_identifier
 from featurekit.types import Schema
@@ -61,21 +62,6 @@ _CSV: Final = {
     "emptyValue": EMPTY_CELL,
     "maxCharsPerColumn": "-1",
 }
-# Functions whose answer depends on when or in which order Spark runs them, though Spark calls them deterministic.
-# fmt: off
-_UNSTABLE: Final = frozenset(
-    (
-        "current_timestamp", "now", "current_date", "curdate", "localtimestamp", "current_time",
-        "current_user", "user", "session_user", "current_database", "current_catalog", "first", "first_value",
-        "last", "last_value", "any_value", "rand", "randn", "random", "uuid", "shuffle",
-        "monotonically_increasing_id", "spark_partition_id", "input_file_name", "input_file_block_start",
-        "input_file_block_length", "collect_list", "collect_set", "array_agg", "listagg", "string_agg",
-        "java_method", "reflect", "try_reflect", "randstr", "uniform",
-    )
-)
-
-# fmt: on
-_SUBQUERIES: Final = frozenset(("ScalarSubquery", "Exists", "ListQuery", "LateralSubquery"))
 
 
 class SparkEngine:
@@ -120,7 +106,7 @@ class SparkEngine:
     def unstable_parts(self, frame: DataFrame) -> tuple[str, ...]:
         with _our_errors():
             plan = getattr(frame, "_jdf").queryExecution().analyzed()  # noqa: B009  classic Spark only, so no attribute
-            return tuple(dict.fromkeys(_unstable(plan)))
+            return tuple(dict.fromkeys(unstable_parts(plan)))
 
     def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:
         columns = ", ".join(f"{quote_identifier(field.name)} {field.type.name.upper()}" for field in schema.fields)
@@ -253,25 +239,3 @@ def _quiet_python_loggers() -> None:
     # PySpark logs each failed query as a page of JSON, next to the exception that says the same.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).disabled = True
-
-
-def _unstable(plan: Any) -> Iterator[str]:
-    """Yield the unstable functions of a logical plan: Spark's own classes, walked through Py4J."""
-    for expression in _items(plan.expressions()):
-        yield from _unstable_in(expression)
-    for child in _items(plan.children()):
-        yield from _unstable(child)
-
-
-def _unstable_in(expression: Any) -> Iterator[str]:
-    function = str(expression.prettyName())
-    if str(expression.getClass().getSimpleName()) in _SUBQUERIES:
-        yield from _unstable(expression.plan())
-    elif function in _UNSTABLE or (not expression.deterministic() and not _items(expression.children())):
-        yield function
-    for child in _items(expression.children()):
-        yield from _unstable_in(child)
-
-
-def _items(sequence: Any) -> Iterable[Any]:
-    return [sequence.apply(at) for at in range(sequence.size())]

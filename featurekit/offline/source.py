@@ -30,7 +30,19 @@ from featurekit.offline.source_columns import (
     reading_candidates,
     typed_column,
 )
-from featurekit.offline.sql import Query, Select, Sql, canonical, cast, instant, name, over, render_query, try_cast
+from featurekit.offline.sql import (
+    Query,
+    Select,
+    Sql,
+    canonical,
+    cast,
+    instant,
+    name,
+    over,
+    render_query,
+    subquery,
+    try_cast,
+)
 from featurekit.source_schema import SourceSchema
 from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
@@ -199,10 +211,10 @@ def _read_sql(engine: BatchEngine, source: Source) -> DataFrame:
         raise SourceError("Spark can't run the source's query", where=where, why=error.what) from error
     if unstable := engine.unstable_parts(frame):
         raise SourceError(
-            f"the query of source {source.name} calls {', '.join(f'{part}()' for part in unstable)}",
+            f"the query of source {source.name} uses {', '.join(unstable)}",
             where=where,
             why="it can give another answer on another run, so no value could ever be checked (DESIGN V6)",
-            try_="take the value from a column",
+            try_="take values from columns; where an order decides, order by every column; leave sums to features",
         )
     return frame
 

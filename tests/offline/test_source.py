@@ -206,7 +206,7 @@ def test_a_query_that_may_answer_otherwise_next_time_is_refused(
     engine.session.read.parquet(str(tmp_path / "rows.parquet")).createOrReplaceTempView("a_table")
     columns = {"k": String(), "at": Timestamp(), "v": Int64()}
     view = view_of(tmp_path, Source(name="q", sql=sql, columns=columns, event_timestamp="at"), v={"sql": "v"})
-    with pytest.raises(SourceError, match="calls") as caught:
+    with pytest.raises(SourceError, match="uses") as caught:
         materialized(engine, view, AS_OF)
     assert word in caught.value.what
 
