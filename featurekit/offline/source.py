@@ -204,9 +204,10 @@ def _read(engine: BatchEngine, source: Source, schema: SourceSchema) -> DataFram
 def _read_sql(engine: BatchEngine, source: Source) -> DataFrame:
     where = f"the sql of source {source.name}"
     try:
-        frame = engine.query(str(source.sql))
+        frame = engine.query(subquery(str(source.sql)))
     except SourceError as error:
-        raise SourceError(error.what, where=where, why=error.why, try_=error.try_) from error
+        try_ = "correct its sql: one query, and no other statement"
+        raise SourceError(error.what, where=where, why=error.why, try_=try_) from error
     except FeaturekitError as error:
         raise SourceError("Spark can't run the source's query", where=where, why=error.what) from error
     if unstable := engine.unstable_parts(frame):

@@ -166,3 +166,12 @@ def canonical(value: Sql, kind: DataType) -> Sql:
 def one_nan(value: Sql, kind: DataType) -> Sql:
     """Return the value with one NaN where it is a float: engines make NaNs of different bits."""
     return call("nanvl", value, cast("'NaN'", kind)) if is_float(kind) else value
+
+
+def subquery(query: Sql) -> Sql:
+    """Return a query of someone else as one that reads it: in parentheses Spark takes a query and no command.
+
+    On lines of its own, so that a comment at its end stays one; a semicolon at the very end is how many write a query.
+    """
+    text = query.rstrip("; \t\r\n")
+    return f"SELECT * FROM (\n{text}\n)"

@@ -1,6 +1,6 @@
-"""What a query of one's own may not contain: what can give another answer on another run (DESIGN V6).
+"""What a query of one's own may not contain: another answer on another run, or anything but a query (DESIGN V6).
 
-Spark only analyses these queries; no test here runs a job.
+Spark only analyses these queries; no test here runs a job, apart from the one that counts tables.
 """
 
 from __future__ import annotations
@@ -60,6 +60,22 @@ STABLE = (
     "SELECT * FROM (SELECT k, v FROM t) PIVOT (sum(v) FOR k IN ('a', 'b'))",
     "SELECT * FROM t LIMIT ALL",
 )
+NO_QUERIES = (
+    "CREATE TABLE made USING parquet AS SELECT 1 AS one",
+    "CREATE TEMPORARY VIEW made AS SELECT 1 AS one",
+    "DROP VIEW t",
+    "INSERT INTO kept VALUES (2)",
+    "WITH c AS (SELECT 2 AS one) INSERT INTO kept SELECT * FROM c",
+    "FROM t INSERT INTO kept SELECT 2",
+    "SELECT 1; DROP VIEW t",
+    "SELECT 1) AS a; DROP VIEW t; SELECT * FROM (SELECT 1",
+    "BEGIN DROP VIEW t; END",
+    "EXECUTE IMMEDIATE 'DROP VIEW t'",
+    "SET spark.sql.session.timeZone = Asia/Tokyo",
+    "CACHE TABLE t",
+    "SHOW TABLES",
+    "EXPLAIN SELECT 1",
+)
 
 
 @pytest.fixture
@@ -100,3 +116,24 @@ def test_a_source_whose_query_is_not_stable_is_refused(engine: SparkEngine, tmp_
     assert caught.value.what == "the query of source q uses LIMIT without an ORDER BY of every column"
     assert caught.value.exit_code == 2
     assert "order by every column" in str(caught.value.try_)
+
+
+def test_a_source_runs_nothing_but_a_query(engine: SparkEngine, tmp_path: Path) -> None:
+    engine.session.sql(f"CREATE TABLE kept (one INT) USING parquet LOCATION '{tmp_path / 'kept'}'")
+    try:
+        for sql in NO_QUERIES:
+            with pytest.raises(SourceError) as caught:
+                read(engine, tmp_path, sql)
+            assert caught.value.where == "the sql of source q", sql
+            assert caught.value.try_ == "correct its sql: one query, and no other statement", sql
+        tables = {row.tableName for row in engine.session.sql("SHOW TABLES").collect()}
+        assert tables & {"t", "made", "kept"} == {"t", "kept"}
+        assert engine.session.table("kept").count() == 0
+        assert engine.session.conf.get("spark.sql.session.timeZone") == "UTC"
+    finally:
+        engine.session.sql("DROP TABLE kept")
+
+
+@pytest.mark.parametrize("tail", ["", ";", " ;\n ; ", " -- done", " /* done */", "\n-- done;\n"])
+def test_a_query_may_end_in_a_semicolon_or_a_comment(tail: str, engine: SparkEngine, tmp_path: Path) -> None:
+    read(engine, tmp_path, f"/* first; */ WITH c AS (SELECT k, at, v FROM t) SELECT * FROM c WHERE k <> ';'{tail}")
