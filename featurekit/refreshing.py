@@ -3,7 +3,8 @@
     registry: started ─▶ store: key space opened ─▶ Spark: rows ─▶ gate + writer on executors ─▶ gate's verdict
         ─▶ store: head entry (served from here on) ─▶ registry: complete ─▶ readers of a waiting registration move
 
-A run that dies anywhere leaves what was served as it is; the next run has a key space of its own.
+A run that dies anywhere leaves what was served as it is; the next run has a key space of its own. One that died when
+the head listed its refresh already is brought to its end by the next: what serves is complete.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def refresh_view(
     nothing is published then. The view must be registered as it is defined now.
     """
     _require_registered(view, to.registry)
-    if not restate and (found := _served(view, as_of, to)):
+    found = _served(view, as_of, to)
+    if found is not None and not restate:
         # Nothing to compute, but a registration may have been waiting for just this refresh.
         return replace(found, moved=_moved(to, clock()))
     record = to.registry.start_refresh(
@@ -151,11 +153,20 @@ def _require_registered(view: CompiledView, registry: Registry) -> None:
 
 
 def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
+    """Return the refresh of this as-of that serves already; the registry knows of it then, whatever it knew before."""
     space = _space(view, as_of, 0, to.namespace)
     entries = [entry for entry in read_head(to.store, space).entries if entry.as_of == as_of]
     if not entries:
         return None
     entry = max(entries, key=lambda one: one.restatement)
+    to.registry.confirm_refresh(
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=as_of,
+        restatement=entry.restatement,
+        completed_at=entry.completed_at,
+        rows=entry.rows,
+    )
     (marker,) = to.store.read([_space(view, as_of, entry.restatement, to.namespace).marker])
     if marker is None:
         return None

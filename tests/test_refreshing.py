@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from redis import Redis
 
 from featurekit import refreshing
 from featurekit.clock import DAY, HOUR, MINUTE
+from featurekit.errors import OnlineStoreTimeoutError
 from featurekit.online import embedded
 from featurekit.online.redis import RedisStore
 from featurekit.registry.registry import Registry
+from featurekit.registry.tables import REFRESHES
 from tests.refreshed import PLACE, Refreshed
 from tests.registry.definitions import compiled
 from tests.registry.states import NOW, TODAY
@@ -50,15 +53,104 @@ def test_rows_live_until_the_refresh_after_the_next_would_serve_where_that_is_lo
     assert left * 1000 > 2 * DAY + HOUR
 
 
-def test_readers_move_where_a_hundred_refreshes_wait_for_their_time(shop: Refreshed, tmp_path: Path) -> None:
+def test_readers_move_where_many_refreshes_wait_for_their_time(shop: Refreshed, tmp_path: Path) -> None:
     shop.refresh(TODAY)
     slow = ("refresh: 1d\n    availability_delay: 2h", "refresh: 15m\n    availability_delay: 30h")
     shop.compiled, shop.now = compiled(tmp_path, slow), TODAY + 40 * HOUR
     shop.register()
-    step = 15 * MINUTE
-    instants = [TODAY + number * step for number in range(160)]
+    serving = TODAY + 10 * HOUR
+    instants = [serving + number * 15 * MINUTE for number in range(67, -1, -1)]
 
-    moved = [shop.refresh(as_of).moved for as_of in reversed(instants)]
+    moved = [shop.refresh(as_of).moved for as_of in instants]
 
-    # g(t) at 40 h is 10 h; the older ones are no news.
-    assert [as_of for as_of, services in zip(reversed(instants), moved, strict=True) if services] == [TODAY + 10 * HOUR]
+    assert [as_of for as_of, services in zip(instants, moved, strict=True) if services] == [serving]
+
+
+WINDOW = ("sum(amount), window: 7d", "sum(amount), window: 8d")
+
+
+@pytest.fixture
+def changed(shop: Refreshed, tmp_path: Path) -> Refreshed:
+    """The shop, refreshed and then registered with another window: its readers wait for a refresh."""
+    shop.refresh(TODAY)
+    shop.compiled = compiled(tmp_path, WINDOW)
+    shop.register()
+    return shop
+
+
+@contextmanager
+def broken(of: object, *methods: str, error: BaseException) -> Iterator[None]:
+    """While the block runs, these methods raise the error."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        for method in methods:
+            patch.setattr(of, method, fail)
+        yield
+
+
+def records(shop: Refreshed) -> list[tuple[int, str]]:
+    """Return restatement and status of the runs of the view as it is defined, the latest first."""
+    fingerprint = shop.view.fingerprint.data
+    found = shop.registry.refreshes("spend", fingerprint=fingerprint)
+    return [(each.restatement, each.status.value) for each in found]
+
+
+def test_a_run_that_died_when_its_refresh_was_listed_is_brought_to_its_end_by_the_next(
+    changed: Refreshed,
+) -> None:
+    with broken(changed.registry, "complete_refresh", "fail_refresh", error=SystemExit()), pytest.raises(SystemExit):
+        changed.refresh(TODAY)
+    assert records(changed) == [(0, "running")]
+
+    again = changed.refresh(TODAY)
+
+    assert (again.is_new, again.rows, sorted(again.moved)) == (False, 3, ["score", "spend"])
+    (record,) = changed.registry.refreshes("spend", fingerprint=changed.view.fingerprint.data)
+    assert (record.status.value, record.rows, record.completed_at) == ("complete", 3, NOW)
+
+
+def test_a_refresh_that_failed_after_the_head_listed_it_is_complete_all_the_same(
+    changed: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = changed.store.change
+
+    def change_and_lose_the_answer(key: bytes, to: object) -> None:
+        change(key, to)  # type: ignore[arg-type]
+        raise OnlineStoreTimeoutError("the online store does not answer")
+
+    monkeypatch.setattr(changed.store, "change", change_and_lose_the_answer)
+    with pytest.raises(OnlineStoreTimeoutError):
+        changed.refresh(TODAY)
+    monkeypatch.setattr(changed.store, "change", change)
+    assert records(changed) == [(0, "failed")]
+
+    assert sorted(changed.refresh(TODAY).moved) == ["score", "spend"]
+    (record,) = changed.registry.refreshes("spend", fingerprint=changed.view.fingerprint.data)
+    assert (record.status.value, record.failure) == ("complete", None)
+
+
+def test_a_registry_that_lost_its_refreshes_learns_of_them_from_the_head(shop: Refreshed) -> None:
+    shop.refresh(TODAY)
+    shop.refresh(TODAY, restate=True)
+    with shop.registry.writing() as writer:
+        writer.connection.execute(REFRESHES.delete())
+
+    assert shop.refresh(TODAY).restatement == 1
+    assert records(shop) == [(1, "complete")]
+    # A key space of its own, not the one that serves.
+    assert shop.refresh(TODAY, restate=True).restatement == 2
+
+
+def test_a_refresh_that_another_process_found_complete_is_completed_by_its_own_run(shop: Refreshed) -> None:
+    record = shop.registry.start_refresh(
+        view="spend", fingerprint=shop.view.fingerprint.data, as_of=TODAY, started_at=NOW
+    )
+    run = {"view": "spend", "fingerprint": record.fingerprint, "as_of": TODAY, "restatement": 0}
+    shop.registry.confirm_refresh(**run, completed_at=NOW, rows=3)  # type: ignore[arg-type]
+
+    ended = shop.registry.complete_refresh(record, completed_at=NOW, rows=3, bytes_=120, snapshot='{"a":1}')
+
+    assert (ended.bytes, ended.snapshot) == (120, '{"a":1}')

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, insert, select, update
 
 from featurekit.clock import Instant
 from featurekit.registry.state import RefreshRecord, RefreshStatus, Watermark
@@ -46,13 +47,39 @@ def write_start(
     return _record(connection.execute(select(table).where(table.c.id == id_)).one())
 
 
-def write_end(connection: Connection, namespace: str, id_: int, **values: Any) -> RefreshRecord | None:
-    """Write how a running refresh ended and return its record; None where no such refresh is running."""
+def write_end(
+    connection: Connection, namespace: str, id_: int, *, of: Sequence[RefreshStatus], **values: Any
+) -> RefreshRecord | None:
+    """Write how a refresh ended and return its record; None where there is none in one of the states `of`."""
     table = REFRESHES
-    running = (table.c.namespace == namespace) & (table.c.id == id_) & (table.c.status == RefreshStatus.RUNNING.value)
-    if connection.execute(update(table).where(running).values(**values)).rowcount == 0:
+    found = (table.c.namespace == namespace) & (table.c.id == id_) & table.c.status.in_([each.value for each in of])
+    if connection.execute(update(table).where(found).values(**values)).rowcount == 0:
         return None
     return _record(connection.execute(select(table).where(table.c.id == id_)).one())
+
+
+def write_listed(
+    connection: Connection,
+    namespace: str,
+    *,
+    view: str,
+    fingerprint: str,
+    as_of: Instant,
+    restatement: int,
+    completed_at: Instant,
+    rows: int,
+) -> None:
+    """Write that a refresh is complete, whatever its record says: running, failed, or nothing because it is lost."""
+    table = REFRESHES
+    run = {"view": view, "fingerprint": fingerprint, "as_of": as_of, "restatement": restatement}
+    of_it = and_(table.c.namespace == namespace, *(table.c[name] == value for name, value in run.items()))
+    done = {"status": RefreshStatus.COMPLETE.value, "completed_at": completed_at, "rows": rows, "failure": None}
+    status = connection.execute(select(table.c.status).where(of_it)).scalar()
+    if status is None:
+        lost = {"started_at": completed_at, "snapshot": "{}", "counters": "{}"}
+        connection.execute(insert(table).values(namespace=namespace, **run, **lost, **done))
+    elif status != RefreshStatus.COMPLETE.value:
+        connection.execute(update(table).where(of_it).values(**done))
 
 
 def read_refreshes(

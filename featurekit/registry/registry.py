@@ -94,9 +94,13 @@ class Registry:
         snapshot: str | None = None,
         counters: str = "{}",
     ) -> RefreshRecord:
-        """Return the record of a running refresh as complete; `snapshot` where the run knows it only now."""
+        """Return the record of a running refresh as complete; `snapshot` where the run knows it only now.
+
+        Another process may have found it in the store's head and said so before: this run knows more about it.
+        """
         return self._end_refresh(
             refresh,
+            (RefreshStatus.RUNNING, RefreshStatus.COMPLETE),
             status=RefreshStatus.COMPLETE.value,
             completed_at=completed_at,
             rows=rows,
@@ -107,7 +111,29 @@ class Registry:
 
     def fail_refresh(self, refresh: RefreshRecord, *, completed_at: Instant, failure: str) -> RefreshRecord:
         """Return the record of a running refresh as failed, with the reason."""
-        return self._end_refresh(refresh, status=RefreshStatus.FAILED.value, completed_at=completed_at, failure=failure)
+        return self._end_refresh(
+            refresh,
+            (RefreshStatus.RUNNING,),
+            status=RefreshStatus.FAILED.value,
+            completed_at=completed_at,
+            failure=failure,
+        )
+
+    def confirm_refresh(
+        self, *, view: str, fingerprint: str, as_of: Instant, restatement: int, completed_at: Instant, rows: int
+    ) -> None:
+        """Record as complete what the online store's head lists: what serves is complete, however its run ended."""
+        with self._database.writing() as connection:
+            refreshes.write_listed(
+                connection,
+                self._namespace,
+                view=view,
+                fingerprint=fingerprint,
+                as_of=as_of,
+                restatement=restatement,
+                completed_at=completed_at,
+                rows=rows,
+            )
 
     def refreshes(
         self, view: str | None = None, *, fingerprint: str | None = None, limit: int | None = None
@@ -148,9 +174,9 @@ class Registry:
     def model_path(self, record: ModelRecord) -> Path:
         return self.models_folder / record.file
 
-    def _end_refresh(self, refresh: RefreshRecord, **values: str | int) -> RefreshRecord:
+    def _end_refresh(self, refresh: RefreshRecord, of: tuple[RefreshStatus, ...], **values: str | int) -> RefreshRecord:
         with self._database.writing() as connection:
-            ended = refreshes.write_end(connection, self._namespace, refresh.id, **values)
+            ended = refreshes.write_end(connection, self._namespace, refresh.id, of=of, **values)
         if ended is None:
             raise RegistryError(
                 f"refresh {refresh.id} of {refresh.view} is not running",
