@@ -34,6 +34,8 @@ from featurekit.targets.spark import quote_identifier
 from featurekit.types import Schema
 from featurekit.urls import shown_path
 
+_LARGEST_LOG: Final = 10_000_000
+
 # Set on a session that may be someone else's, too: values depend on them.
 PINNED: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -152,18 +154,19 @@ def start_engine(
     for key, value in options.items():
         builder = builder.config(key, value)
     log = settings.state / "spark.log" if local else None
+    said_before = log.stat().st_size if log is not None and log.exists() else 0
     with _our_errors():
         if local:
             os.environ["JAVA_HOME"] = str(java_home(environ, settings.state / "java"))
             os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         try:
-            with _stderr_to(log):
+            with _output_to(log):
                 session = builder.getOrCreate()
         except (PySparkException, Py4JError, RuntimeError, OSError) as error:
             raise BatchEngineError(
                 "Spark does not start",
                 where=str(log) if log else shown_path(settings.spark_master.partition(";")[0]),
-                why=_last_line(log) or str(error),
+                why=_reason(log, said_before) or str(error),
                 try_="check the Spark settings; `featurekit doctor` checks Java and memory",
             ) from error
     return SparkEngine(session, settings.root)
@@ -210,29 +213,44 @@ def _our_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _stderr_to(log: Path | None) -> Iterator[None]:
-    """Have a JVM that is started in here write its stderr into a file, for as long as it lives."""
+def _output_to(log: Path | None) -> Iterator[None]:
+    """Have a JVM that is started in here write all its output into a file, for as long as it lives.
+
+    Its own words on a failed start go to stdout, where a command's JSON is.
+    """
     if log is None:
         yield
         return
     log.parent.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 2)
+    mode = "ab" if log.exists() and log.stat().st_size < _LARGEST_LOG else "wb"
+    kept = {stream: os.dup(stream) for stream in (1, 2)}
+    with log.open(mode) as file:
+        for stream in kept:
+            _flush()
+            os.dup2(file.fileno(), stream)
     try:
         yield
     finally:
-        sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
+        _flush()
+        for stream, original in kept.items():
+            os.dup2(original, stream)
+            os.close(original)
 
 
-def _last_line(log: Path | None) -> str | None:
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _reason(log: Path | None, start: int) -> str | None:
+    """Return what the JVM said last since the log had a size, rather a line about an error than another."""
     if log is None or not log.exists():
         return None
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return next((line for line in reversed(lines) if "rror" in line or "xception" in line), None)
+    text = log.read_bytes()[start:].decode(errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
+    blamed = [at for at, line in enumerate(lines) if "rror" in line or "xception" in line]
+    # A JVM that does not start says that there is an error, and on the next line which.
+    return " ".join(lines[blamed[0] : blamed[0] + 2]) if blamed else (lines[-1] if lines else None)
 
 
 def _quiet_python_loggers() -> None:

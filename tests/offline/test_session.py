@@ -73,7 +73,8 @@ except FeaturekitError as error:
             timeout=120,
         )
         assert (run.returncode, run.stderr) == (code, "")
+        assert run.stdout.count("\n") == 1
         assert expected in run.stdout
         if code:
             assert str(Path("state") / "spark.log") in run.stdout
-            assert "Conflicting collector" in run.stdout
+            assert "Multiple garbage collectors selected" in run.stdout
