@@ -2,6 +2,7 @@
 
     registry: started ─▶ store: key space opened ─▶ Spark: rows ─▶ gate + writer on executors ─▶ gate's verdict
         ─▶ store: head entry (served from here on) ─▶ registry: complete ─▶ readers of a waiting registration move
+        ─▶ store: what the head let go of is dropped
 
 A run that dies anywhere leaves what was served as it is; the next run has a key space of its own. One that died when
 the head listed its refresh already is brought to its end by the next: what serves is complete.
@@ -15,9 +16,9 @@ from dataclasses import dataclass, replace
 from featurekit.apply import switch_ready
 from featurekit.clock import SECOND, Clock, Instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import NotRegisteredError
+from featurekit.errors import FeaturekitError, NotRegisteredError, OutsideError
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.materialize import materialize
+from featurekit.offline.materialize import MaterializeResult, materialize
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, read_head
 from featurekit.online.store import OnlineStore
@@ -32,7 +33,8 @@ class RefreshOutcome:
     """A refresh that is served from `visible_from` on.
 
     `is_new` is False where it was there already and nothing was computed. `invisible` counts source rows without an
-    event timestamp; `moved` are services whose readers moved to a new version with it.
+    event timestamp; `moved` are services whose readers moved to a new version with it. `notes` tell what went wrong
+    beside it and takes nothing from what is served.
     """
 
     view: str
@@ -45,6 +47,7 @@ class RefreshOutcome:
     invisible: int
     is_new: bool
     moved: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,46 +87,70 @@ def refresh_view(
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
     )
+    space = _space(view, as_of, record.restatement, to.namespace)
     try:
-        return _run(view, record, engine=engine, to=to, clock=clock)
+        result, completion = _publish(view, space, engine=engine, to=to, clock=clock)
     except BaseException as error:
-        to.registry.fail_refresh(record, completed_at=clock(), failure=str(error) or type(error).__name__)
+        _give_up(record, error, to, clock())
         raise
+    # The head lists it: from here on it is served, and no failure is one of the refresh.
+    return _settle(view, record, result, completion, to=to, clock=clock)
 
 
-def _run(
-    view: CompiledView, record: RefreshRecord, *, engine: BatchEngine, to: Deployment, clock: Clock
-) -> RefreshOutcome:
-    space = _space(view, record.as_of, record.restatement, to.namespace)
+def _publish(
+    view: CompiledView, space: KeySpace, *, engine: BatchEngine, to: Deployment, clock: Clock
+) -> tuple[MaterializeResult, Completion]:
+    """Compute the rows, write them into the space and list it in the view's head, unless the gate refuses them."""
     expires_in_s = _lifetime_s(view, to.retention)
     refresh = begin_refresh(to.store, space, expires_in_s=expires_in_s)
     sink = gated(view, row_sink(view, space, to.url, expires_in_s=expires_in_s))
-    result = materialize(engine, view, record.as_of, sink=sink, now=clock())
+    result = materialize(engine, view, space.as_of, sink=sink, now=clock())
     verdict(view, result.counters).require()
-    completed_at = clock()
     rows = result.counters.get(ROWS, 0)  # a refresh of no rows has no partition that counts
-    completion = complete_refresh(to.store, refresh, grid=view.view.grid, completed_at=completed_at, rows=rows)
+    return result, complete_refresh(to.store, refresh, grid=view.view.grid, completed_at=clock(), rows=rows)
+
+
+def _settle(
+    view: CompiledView,
+    record: RefreshRecord,
+    result: MaterializeResult,
+    completion: Completion,
+    *,
+    to: Deployment,
+    clock: Clock,
+) -> RefreshOutcome:
+    """Record what serves now, move the readers that waited for it, and drop what it replaced: in this order."""
+    entry, bytes_ = completion.entry, result.counters.get("bytes", 0)
     to.registry.complete_refresh(
         record,
-        completed_at=completed_at,
-        rows=rows,
-        bytes_=result.counters.get("bytes", 0),
+        completed_at=entry.completed_at,
+        rows=entry.rows,
+        bytes_=bytes_,
         snapshot=json.dumps(result.snapshot.to_json()),
         counters=json.dumps(dict(result.counters)),
     )
-    _drop_retired(completion, to.store)
+    moved = _moved(to, clock())
     return RefreshOutcome(
         view=view.name,
         fingerprint=view.fingerprint.data,
-        as_of=record.as_of,
-        restatement=record.restatement,
-        visible_from=completion.entry.visible_from,
-        rows=rows,
-        bytes=result.counters.get("bytes", 0),
+        as_of=entry.as_of,
+        restatement=entry.restatement,
+        visible_from=entry.visible_from,
+        rows=entry.rows,
+        bytes=bytes_,
         invisible=result.invisible_rows,
         is_new=True,
-        moved=_moved(to, clock()),
+        moved=moved,
+        notes=_drop_retired(completion, to.store),
     )
+
+
+def _give_up(record: RefreshRecord, error: BaseException, to: Deployment, now: Instant) -> None:
+    """End the record of a failed run; what goes wrong here is a note on the error that ended it, never in its place."""
+    try:
+        to.registry.fail_refresh(record, completed_at=now, failure=str(error) or type(error).__name__)
+    except FeaturekitError as second:
+        error.add_note(f"The registry could not be told: {second}")
 
 
 def _lifetime_s(view: CompiledView, retention: int) -> int:
@@ -194,6 +221,12 @@ def _space(view: CompiledView, as_of: Instant, restatement: int, namespace: Name
     )
 
 
-def _drop_retired(completion: Completion, store: OnlineStore) -> None:
-    for space in completion.retired:
-        drop_space(store, space)
+def _drop_retired(completion: Completion, store: OnlineStore) -> tuple[str, ...]:
+    """Drop what the head let go of; return what could not be, as notes: it is out of use and expires by itself."""
+    try:
+        for space in completion.retired:
+            drop_space(store, space)
+    except OutsideError as error:
+        names = ", ".join(map(str, completion.retired))
+        return (f"older refreshes ({names}) could not be dropped and expire by themselves: {error.what}",)
+    return ()

@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         done = f"{refresh.rows:,} rows computed" if refresh.is_new else "there already"
         times = f"as of {format_instant(refresh.as_of)}, served from {format_instant(refresh.visible_from)}"
         sys.stdout.write(f"{refresh.view} {times}: {done}\n")
+        sys.stderr.writelines(f"{refresh.view}: {note}\n" for note in refresh.notes)
     return 0
 
 

@@ -11,7 +11,7 @@ from redis import Redis
 
 from featurekit import refreshing
 from featurekit.clock import DAY, HOUR, MINUTE
-from featurekit.errors import OnlineStoreTimeoutError
+from featurekit.errors import OnlineStoreError, OnlineStoreTimeoutError, RegistryError
 from featurekit.online import embedded
 from featurekit.online.redis import RedisStore
 from featurekit.registry.registry import Registry
@@ -154,3 +154,41 @@ def test_a_refresh_that_another_process_found_complete_is_completed_by_its_own_r
     ended = shop.registry.complete_refresh(record, completed_at=NOW, rows=3, bytes_=120, snapshot='{"a":1}')
 
     assert (ended.bytes, ended.snapshot) == (120, '{"a":1}')
+
+
+def test_readers_move_even_where_what_was_replaced_can_not_be_dropped(changed: Refreshed) -> None:
+    for day in range(12, 0, -1):
+        changed.now = NOW - day * DAY
+        changed.refresh(TODAY - day * DAY)
+    changed.now = NOW
+    away = OnlineStoreError("the online store can't be reached")
+    with broken(changed.store, "delete", error=away):
+        done = changed.refresh(TODAY)
+
+    assert sorted(done.moved) == ["score", "spend"]
+    (note,) = done.notes
+    assert "could not be dropped" in note
+    assert away.what in note
+    assert records(changed)[0] == (0, "complete")
+
+
+def test_a_registry_that_can_not_be_told_of_a_failure_does_not_hide_it(shop: Refreshed) -> None:
+    shop.compute = lambda: 1 / 0
+    busy = RegistryError("the registry is busy")
+
+    with broken(shop.registry, "fail_refresh", error=busy), pytest.raises(ZeroDivisionError) as caught:
+        shop.refresh(TODAY)
+
+    assert "the registry is busy" in caught.value.__notes__[0]
+
+
+def test_a_registry_that_is_away_when_the_refresh_serves_is_an_error_and_the_next_run_moves_the_readers(
+    changed: Refreshed,
+) -> None:
+    away = RegistryError("the registry's database failed")
+    with broken(changed.registry, "complete_refresh", error=away), pytest.raises(RegistryError) as caught:
+        changed.refresh(TODAY)
+    assert caught.value is away
+    assert records(changed) == [(0, "running")]
+
+    assert sorted(changed.refresh(TODAY).moved) == ["score", "spend"]

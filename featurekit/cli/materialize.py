@@ -85,7 +85,8 @@ def materialized(outcomes: tuple[RefreshOutcome, ...]) -> Answer:
         if outcome.invisible
     ]
     moved = [Line(f"serving the new version of {name}", Tone.GOOD) for outcome in outcomes for name in outcome.moved]
-    blocks: tuple[Block, ...] = (Table(columns=columns, rows=rows), *invisible, *moved)
+    notes = [Line(f"{outcome.view}: {note}", Tone.WARNING) for outcome in outcomes for note in outcome.notes]
+    blocks: tuple[Block, ...] = (Table(columns=columns, rows=rows), *invisible, *moved, *notes)
     document = {"refreshes": [_document(outcome) for outcome in outcomes]}
     return Answer(document=document, blocks=blocks if rows else (Line("nothing to compute"),))
 
