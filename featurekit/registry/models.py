@@ -66,9 +66,8 @@ def drafted(source: Path, folder: Path) -> Iterator[DraftModel]:
 def keep(draft: DraftModel, folder: Path) -> Path:
     """Return the file under its content's name in `folder`: whole from the first moment it can be seen."""
     kept = folder / draft.file
-    if not kept.exists():  # equal content, equal name
-        draft.path.chmod(0o644)
-        draft.path.replace(kept)
+    draft.path.chmod(0o644)
+    draft.path.replace(kept)  # also one that is there: its content may be damaged, and this is how to mend it
     return kept
 
 

@@ -39,7 +39,7 @@ from featurekit.errors import (
 )
 from featurekit.online.client import FeatureClient
 from featurekit.online.store import ReadableStore
-from featurekit.serving.model import ModelClient
+from featurekit.serving.model import ModelClient, Prediction
 from featurekit.serving.protocol import (
     Question,
     Readers,
@@ -191,11 +191,18 @@ class _Api:
         if models is None:
             raise NotRegisteredError(f"there is no model {model!r}", why="this server serves lookups alone")
         question = decode_question(body)
-        prediction = self._asked(
-            models.load(model).record.service,
-            question,
-            lambda entities, request: models.predict(model, entities, request, at=question.instant),
-        )
+        service = models.load(model).record.service
+
+        def ask(entities: Any, request: Any) -> Prediction:
+            return models.predict(model, entities, request, at=question.instant)
+
+        try:
+            prediction = self._asked(service, question, ask)
+        except (KeyTypeError, NotRegisteredError):
+            newest = models.newest_service(model)
+            if newest == service:
+                raise
+            prediction = self._asked(newest, question, ask)  # the same JSON, read as the other service's types
         return encode_prediction(prediction)
 
     def _asked(self, service: str, question: Question, ask: Callable[[Any, Any], Answer]) -> Answer:

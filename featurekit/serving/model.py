@@ -14,7 +14,14 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from featurekit.clock import Instant
-from featurekit.errors import ModelError, RegistryError
+from featurekit.errors import (
+    FeaturekitError,
+    KeyTypeError,
+    ModelError,
+    NotRegisteredError,
+    OutsideError,
+    RegistryError,
+)
 from featurekit.online.client import FeatureClient
 from featurekit.online.columns import Codes
 from featurekit.online.result import Features
@@ -78,7 +85,8 @@ class ModelClient:
         models = ModelClient(FeatureClient(url, project="flights", environment="prod"), registry)
         models.predict("delay", {"carrier": "UA"}, {"distance": 1400.0}).values
 
-    A model is loaded when it is first asked for, in its newest version, and kept. `device` and `threads` are how each
+    A model is loaded when it is first asked for, in its newest version, and kept until its service gives something else
+    or refuses the question: then the newest version is asked, by its own service. `device` and `threads` are how each
     is run. The feature client stays the caller's to close.
     """
 
@@ -101,9 +109,15 @@ class ModelClient:
         what it was trained on, or it does not answer.
         """
         loaded = self.load(model)
-        features = self._features.lookup(loaded.record.service, entities, request, at=at)
-        if features.fingerprint != loaded.record.service_fingerprint:
-            loaded = self._successor(loaded.record, features)
+        try:
+            features = self._lookup(loaded.record, entities, request, at)
+        except (KeyTypeError, NotRegisteredError, ModelError) as error:
+            # It may have been registered again since: for what the service gives now, or for another service.
+            newest = self._newest(loaded.record, error)
+            if newest == loaded.record:
+                raise
+            features = self._lookup(newest, entities, request, at)
+            loaded = self._load(newest)  # only now: a version that does not fit yet leaves the loaded one in place
         return Prediction(
             values=_run(loaded, tensor(features, loaded.record)),
             features=features,
@@ -116,6 +130,14 @@ class ModelClient:
         """Return a model ready to run, loaded now if it was not yet."""
         found = self._loaded.get(model)
         return found if found is not None else self._load(self._models.model(model))
+
+    def newest_service(self, model: str) -> str:
+        """Return the service of the model's newest version, or of the loaded one where the registry is away."""
+        record = self.load(model).record
+        try:
+            return self._models.model(model).service
+        except OutsideError:
+            return record.service
 
     def close(self) -> None:
         """Let go of the loaded models."""
@@ -131,19 +153,28 @@ class ModelClient:
                 found = self._loaded[record.name] = LoadedModel(record=record, runtime=runtime)
             return found
 
-    def _successor(self, record: ModelRecord, features: Features) -> LoadedModel:
-        """Return the model's newest version, if that is for what the service gives now."""
-        newest = self._models.model(record.name)
-        if (newest.service, newest.service_fingerprint) != (features.service, features.fingerprint):
+    def _newest(self, record: ModelRecord, error: FeaturekitError) -> ModelRecord:
+        """Return the record of the model's newest version; `error` where that can't be told and says enough itself."""
+        try:
+            return self._models.model(record.name)
+        except OutsideError:
+            if isinstance(error, KeyTypeError):
+                raise error from None  # most likely the question is wrong, whatever was registered since
+            raise
+
+    def _lookup(self, record: ModelRecord, entities: Any, request: Any, at: datetime | Instant | None) -> Features:
+        """Return what the model's service gives, if that is what the model was registered for."""
+        features = self._features.lookup(record.service, entities, request, at=at)
+        if features.fingerprint != record.service_fingerprint:
             raise ModelError(
-                f"model {newest.name} v{newest.version} is not for the {newest.service} that is served now",
+                f"model {record.name} v{record.version} is not for the {record.service} that is served now",
                 where=f"service {features.service}",
-                why=f"it was registered for {newest.service_fingerprint[:_SHOWN_DIGITS]}, and lookups give"
+                why=f"it was registered for {record.service_fingerprint[:_SHOWN_DIGITS]}, and lookups give"
                 f" {features.fingerprint[:_SHOWN_DIGITS]}: other features, or the same with another meaning",
                 try_="retrain it on the new definitions and register it again; or, where it is for definitions that"
                 " readers have not moved to yet, materialize those",
             )
-        return self._load(newest)
+        return features
 
 
 def tensor(features: Features, record: ModelRecord) -> Array:

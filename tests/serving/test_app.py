@@ -289,6 +289,24 @@ def test_a_model_that_no_longer_fits_its_service_is_a_conflict(http: httpx.Clien
     assert told["try"].startswith("retrain it")
 
 
+def test_a_model_that_moved_to_another_service_is_asked_in_that_ones_types(http: httpx.Client, shop: Shop) -> None:
+    body = {"entities": {"user_id": 1}, "request": {"asked": "2013-11-15T07:00:00Z"}}
+    refusal(http, "/v1/predict/echo", body, status=400)
+    shop.register(
+        (
+            "on_demand_feature_views:\n",
+            "on_demand_feature_views:\n  clock: {request: {asked: timestamp}, features: {hour: {sql: hour(asked)}}}\n",
+        ),
+        ("feature_services:\n", "feature_services:\n  timed: {features: [spend, clock]}\n"),
+    )
+    onnx = echo(shop.folder / "clock.onnx", 1)
+    register_model(shop.registry, name="echo", onnx=onnx, service="timed", now=NOW, columns=["clock.hour"])
+
+    answer = post(http, "/v1/predict/echo", body)
+
+    assert (answer["service"], answer["version"], answer["predictions"]) == ("timed", 2, 7.0)
+
+
 def test_health_tells_a_live_process_from_a_store_that_answers(http: httpx.Client) -> None:
     assert http.get("/health/live").json() == {"status": "live"}
     assert http.get("/health/ready").json() == {"status": "ready"}

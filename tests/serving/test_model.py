@@ -29,6 +29,12 @@ def add_model(shop: Shop, *columns: str, kind: int = TensorProto.FLOAT) -> Model
     return ModelClient(shop.client, shop.registry)
 
 
+def bind(shop: Shop, service: str, *columns: str) -> None:
+    """Register `echo` again, for another service."""
+    onnx = echo(shop.folder / "echo.onnx", len(columns))
+    register_model(shop.registry, name="echo", onnx=onnx, service=service, now=NOW, columns=columns)
+
+
 def test_a_model_sees_its_columns_in_its_own_order(shop: Shop) -> None:
     models = add_model(shop, "basket.ratio", "spend.orders_7d", "spend.amount_7d")
 
@@ -119,6 +125,52 @@ def test_a_model_that_was_registered_again_answers_without_a_new_client(shop: Sh
     assert (prediction.version, prediction.to_python()) == (2, 3.0)
 
 
+def test_a_model_that_moved_to_another_service_answers_by_that_without_a_new_client(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0
+    bind(shop, "spend", "spend.last_items")
+
+    still = models.predict("echo", {"user_id": 1}, {"price": 1.0})  # what it was loaded for is served as it was
+    moved = models.predict("echo", {"user_id": 1})  # and this is a question for the other service
+
+    assert (still.version, still.features.service) == (1, "score")
+    assert (moved.version, moved.features.service, moved.to_python()) == (2, "spend", 3.0)
+
+
+def test_a_model_whose_old_service_changed_answers_by_its_new_one(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    bind(shop, "spend", "spend.last_items")
+    shop.register(("price / spend.amount_7d", "price * spend.amount_7d"))
+
+    with pytest.raises(KeyTypeError, match="nothing reads price"):  # told by the service it moved to
+        models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    assert models.predict("echo", {"user_id": 1}).version == 2
+
+
+def test_a_version_that_does_not_fit_yet_leaves_the_loaded_one_in_place(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    shop.register(WINDOW)
+    add_model(shop, "spend.last_items")
+
+    with pytest.raises(KeyTypeError):
+        models.predict("echo", {"user": 1}, {"price": 1.0})
+
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).version == 1
+
+
+def test_a_wrong_question_is_the_callers_mistake_also_where_the_registry_is_away(shop: Shop) -> None:
+    models = ModelClient(shop.client, shop.registry)
+    add_model(shop, "spend.orders_7d")
+    models.load("echo")
+    database = shop.folder / "registry.db"
+    database.write_bytes(b"no database" * 100)
+
+    with pytest.raises(KeyTypeError):
+        models.predict("echo", {"user": 1}, {"price": 1.0})
+
+
 def test_a_model_for_definitions_that_are_not_served_yet_says_so(shop: Shop) -> None:
     shop.register(WINDOW)
     models = add_model(shop, "spend.orders_7d")
@@ -155,6 +207,15 @@ def test_a_file_that_changed_under_the_registry_is_not_run(shop: Shop) -> None:
 
     with pytest.raises(ModelError, match="is not the one that was registered"):
         models.load("echo")
+
+
+def test_a_file_that_changed_is_mended_by_registering_it_again(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    shop.registry.model_path(shop.registry.model("echo")).write_bytes(b"cut short")
+
+    add_model(shop, "spend.orders_7d")
+
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0
 
 
 def test_a_file_that_is_gone_is_an_error_of_the_registry(shop: Shop) -> None:
