@@ -47,10 +47,10 @@ class FeatureStore:
     Definitions, Spark, the online store and the registry are each opened when a method first needs them; `close` (or
     leaving a `with` block) closes them. The embedded server is started where the settings name no Redis.
 
-    >>> with FeatureStore.from_settings() as store:      # doctest: +SKIP
-    ...     store.register()
-    ...     store.materialize()
-    ...     store.lookup("flight_delay", {"carrier": "UA", "origin": "EWR", "dest": "LAX", "tailnum": "N39463"})
+        with FeatureStore.from_settings() as store:
+            store.register()
+            store.materialize()
+            store.lookup("flight_delay", {"carrier": "UA", "origin": "EWR", "dest": "LAX", "tailnum": "N39463"})
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -44,6 +44,7 @@ machine; this page is what it printed. The clock is a setting, so 2013 can be se
 """
 
 TRAIN: Final = """\
+from pathlib import Path
 import pyarrow as pa, pyarrow.parquet as pq
 from featurekit.examples.model import train_model
 
@@ -52,7 +53,7 @@ training = training.sort_by([("event_timestamp", "ascending"), ("flight_id", "as
 numbers = [f.name for f in training.schema if "." in f.name
            and (pa.types.is_floating(f.type) or pa.types.is_integer(f.type) or pa.types.is_boolean(f.type))]
 model = train_model(training, numbers, label="late", seed=2013)
-open(".featurekit/tour/out/delay.onnx", "wb").write(model.onnx_bytes)
+Path(".featurekit/tour/out/delay.onnx").write_bytes(model.onnx_bytes)
 print(f"{model.rows:,} flights, {len(numbers)} features, AUC {model.auc:.2f} on those held out")
 """
 LOOK_UP: Final = """\

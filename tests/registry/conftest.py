@@ -1,23 +1,40 @@
-"""A registry on SQLite in a folder of its own; on PostgreSQL too where FEATUREKIT_TEST_POSTGRES names a database."""
+"""A registry on each database it is for: SQLite in a folder of its own, and a PostgreSQL server of the tests' own.
+
+FEATUREKIT_TEST_POSTGRES names another PostgreSQL database to test on.
+"""
 
 from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from featurekit.registry.registry import Registry
+from tests.registry.postgres import NOT_INSTALLED, binaries, server
 
-POSTGRES = os.environ.get("FEATUREKIT_TEST_POSTGRES")
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The URL of a PostgreSQL database, one server for the run."""
+    if named := os.environ.get("FEATUREKIT_TEST_POSTGRES"):
+        yield named
+    elif binaries() is None:
+        pytest.skip(NOT_INSTALLED)
+    else:
+        with server() as url:
+            yield url
 
 
-@pytest.fixture(params=["sqlite", *(["postgresql"] if POSTGRES else [])])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a registry, which need not be there yet."""
-    return POSTGRES if request.param == "postgresql" and POSTGRES else f"sqlite:///{tmp_path / 'state' / 'registry.db'}"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'state' / 'registry.db'}"
+    found: str = request.getfixturevalue("postgres_url")
+    return found
 
 
 @pytest.fixture
