@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from featurekit.apply import switch_ready
 from featurekit.clock import SECOND, Clock, Instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import FeaturekitError, NotRegisteredError, OutsideError
+from featurekit.errors import NotRegisteredError, OutsideError
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.materialize import MaterializeResult, materialize
+from featurekit.offline.materialize import MaterializeResult, check_as_of, materialize
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, read_head
 from featurekit.online.store import OnlineStore
@@ -84,6 +84,7 @@ def refresh_view(
     if found is not None and not restate:
         # Nothing to compute, but a registration may have been waiting for just this refresh.
         return replace(found, moved=_moved(to, clock()))
+    check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
     )
@@ -91,7 +92,7 @@ def refresh_view(
     try:
         result, completion = _publish(view, space, engine=engine, to=to, clock=clock)
     except BaseException as error:
-        _give_up(record, error, to, clock())
+        _give_up(record, space, error, to, clock())
         raise
     # The head lists it: from here on it is served, and no failure is one of the refresh.
     return _settle(view, record, result, completion, to=to, clock=clock)
@@ -145,12 +146,18 @@ def _settle(
     )
 
 
-def _give_up(record: RefreshRecord, error: BaseException, to: Deployment, now: Instant) -> None:
-    """End the record of a failed run; what goes wrong here is a note on the error that ended it, never in its place."""
+def _give_up(record: RefreshRecord, space: KeySpace, error: BaseException, to: Deployment, now: Instant) -> None:
+    """End the record of a failed run and drop what it wrote; what goes wrong here is a note on the error, no more."""
     try:
         to.registry.fail_refresh(record, completed_at=now, failure=str(error) or type(error).__name__)
-    except FeaturekitError as second:
+    except Exception as second:  # noqa: BLE001 - whatever it is, the run's own error is the news
         error.add_note(f"The registry could not be told: {second}")
+    try:
+        # The entry may be there though its answer was lost: then lookups read the space.
+        if read_head(to.store, space).get(space.as_of, space.restatement) is None:
+            drop_space(to.store, space)
+    except Exception as second:  # noqa: BLE001
+        error.add_note(f"The key space {space} was not dropped and expires by itself: {second}")
 
 
 def _lifetime_s(view: CompiledView, retention: int) -> int:

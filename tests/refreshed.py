@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +58,6 @@ class Refreshed:
     def refresh(self, as_of: Instant, *, restate: bool = False) -> RefreshOutcome:
         engine: Any = None
         return refresh_view(self.view, as_of, engine=engine, to=self.to, clock=lambda: self.now, restate=restate)
-
-    def failing_refresh(self, as_of: Instant) -> None:
-        with suppress(Exception):
-            self.refresh(as_of)
 
     def space(self, as_of: Instant, restatement: int = 0) -> KeySpace:
         return KeySpace(

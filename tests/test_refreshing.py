@@ -12,7 +12,7 @@ from redis import Redis
 
 from featurekit import refreshing
 from featurekit.clock import DAY, HOUR, MINUTE
-from featurekit.errors import OnlineStoreError, OnlineStoreTimeoutError, RegistryError
+from featurekit.errors import GateError, OnlineStoreError, OnlineStoreTimeoutError, RegistryError, TimeError
 from featurekit.online import embedded
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import complete_refresh
@@ -128,6 +128,7 @@ def test_a_refresh_that_failed_after_the_head_listed_it_is_complete_all_the_same
         changed.refresh(TODAY)
     monkeypatch.setattr(changed.store, "change", change)
     assert records(changed) == [(0, "failed")]
+    assert changed.keys(changed.space(TODAY)) == 4  # what lookups read is not dropped
 
     assert sorted(changed.refresh(TODAY).moved) == ["score", "spend"]
     (record,) = changed.registry.refreshes("spend", fingerprint=changed.view.fingerprint.data)
@@ -194,3 +195,42 @@ def test_a_registry_that_is_away_when_the_refresh_serves_is_an_error_and_the_nex
     assert records(changed) == [(0, "running")]
 
     assert sorted(changed.refresh(TODAY).moved) == ["score", "spend"]
+
+
+@pytest.mark.parametrize("error", [GateError("mean_1d is not between 0 and 1"), KeyboardInterrupt()])
+def test_a_refresh_that_is_not_published_leaves_no_rows_and_no_marker(shop: Refreshed, error: BaseException) -> None:
+    shop.refresh(TODAY - DAY)
+    before = set(shop.store.find(PLACE.prefix))
+
+    def refuse() -> None:
+        assert shop.keys(shop.space(TODAY)) == 4
+        raise error
+
+    shop.computed = refuse
+    with pytest.raises(type(error)) as caught:
+        shop.refresh(TODAY)
+
+    assert caught.value is error
+    assert set(shop.store.find(PLACE.prefix)) == before
+    assert records(shop) == [(0, "failed"), (0, "complete")]
+
+
+def test_a_store_that_goes_away_for_good_does_not_hide_why_a_refresh_failed(shop: Refreshed) -> None:
+    shop.computed = lambda: 1 / 0
+    away = OnlineStoreError("the online store can't be reached")
+
+    with broken(shop.store, "delete", error=away), pytest.raises(ZeroDivisionError) as caught:
+        shop.refresh(TODAY)
+
+    assert "expires by itself" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("as_of", [TODAY + HOUR, TODAY + DAY], ids=["off the grid", "to come"])
+def test_an_as_of_that_can_not_be_computed_is_refused_before_anything_is_written(shop: Refreshed, as_of: int) -> None:
+    before = set(shop.store.find(PLACE.prefix))
+
+    with pytest.raises(TimeError):
+        shop.refresh(as_of)
+
+    assert records(shop) == []
+    assert set(shop.store.find(PLACE.prefix)) == before
