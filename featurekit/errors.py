@@ -20,11 +20,13 @@ FeaturekitError
 │   │   ├── OnlineStoreTimeoutError
 │   │   ├── EvictingStoreError         its maxmemory-policy may drop rows
 │   │   └── KeySpaceDroppedError       the head names a key space that is gone
+│   ├── FeaturesUnavailableError   a model's features could not be had, so it was not run
 │   ├── EmbeddedServerError        the embedded Valkey server does not start or stop
 │   ├── RegistryError              the registry's database failed
 │   ├── BatchEngineError           Spark failed
 │   ├── JavaMissingError           no Java runtime for Spark
 │   └── RuntimeUnavailableError    the model runtime or its device is not there
+├── MaterializeErrors          exit as the worst of its failures (featurekit.materializing)
 └── CodecError                 exit 70 unless caught: bytes that are not a row of ours
     ├── TruncatedRowError
     ├── ForeignRowError            another view version, or not a row at all
@@ -171,6 +173,10 @@ class EvictingStoreError(OnlineStoreError):
 
 
 class KeySpaceDroppedError(OnlineStoreError):
+    pass
+
+
+class FeaturesUnavailableError(OutsideError):
     pass
 
 

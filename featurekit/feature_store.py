@@ -34,7 +34,7 @@ from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import RegistrationPlan, plan_registration
 from featurekit.registry.registry import Registry
-from featurekit.serving.model import ModelClient, Prediction
+from featurekit.serving.model import ModelClient, OnUnavailable, Prediction
 from featurekit.serving.register import register_model
 from featurekit.trace import Trace, trace_feature
 
@@ -201,9 +201,17 @@ class FeatureStore:
             self.registry, name=name, onnx=onnx, service=service, columns=columns, now=self.settings.clock()
         )
 
-    def predict(self, model: str, entities: Any, request: Any = None, *, at: Instant | None = None) -> Prediction:
-        """Look up the model's features and run it."""
-        return self.models.predict(model, entities, request, at=at)
+    def predict(
+        self,
+        model: str,
+        entities: Any,
+        request: Any = None,
+        *,
+        at: Instant | None = None,
+        on_unavailable: OnUnavailable = "refuse",
+    ) -> Prediction:
+        """Look up the model's features and run it; not where one of them is UNAVAILABLE, unless that is to be NaN."""
+        return self.models.predict(model, entities, request, at=at, on_unavailable=on_unavailable)
 
     def explain(self, name: str) -> Explanation:
         """Return how a view or service is computed, encoded and evaluated."""

@@ -15,7 +15,7 @@ from featurekit.cli.overview import model_document
 from featurekit.cli.values import Rows
 from featurekit.clock import format_instant, parse_instant
 from featurekit.config import Settings
-from featurekit.errors import InputError, OutsideError
+from featurekit.errors import InputError
 from featurekit.plan import LookupPlan
 from featurekit.registry.registry import Registry
 from featurekit.serving.model import ModelClient, Prediction
@@ -107,7 +107,7 @@ def predict(
 ) -> Answer:
     """Look features up and run a model on them.
 
-    Exits with 3 where a feature that the model takes is UNAVAILABLE: the answer is then made without it.
+    Exits with 3, and no answer, where a feature that the model takes is UNAVAILABLE.
     """
     settings = invocation(context).settings()
     registry = opened_registry(settings)
@@ -161,9 +161,10 @@ def predicted(found: Prediction, rows: Rows, plan: LookupPlan) -> Answer:
         Table(columns=(*titles, "answer"), rows=table),
         freshness(features),
     ]
-    for view, why, try_ in unavailable:
-        blocks += [Line(f"{view} is UNAVAILABLE: {why}", Tone.BAD), Line(f"  try    {try_}")]
-    return Answer(document=document, blocks=tuple(blocks), exit_code=OutsideError.exit_code if unavailable else 0)
+    for view, why, try_ in unavailable:  # the model takes none of it: else there were no answer
+        line = f"{view} is UNAVAILABLE, in features that the model does not take: {why}"
+        blocks += [Line(line, Tone.WARNING), Line(f"  try    {try_}")]
+    return Answer(document=document, blocks=tuple(blocks))
 
 
 def _shown(values: Mapping[str, Any]) -> tuple[str, ...]:

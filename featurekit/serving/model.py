@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
 from featurekit.clock import Instant
 from featurekit.errors import (
     FeaturekitError,
+    FeaturesUnavailableError,
     KeyTypeError,
     ModelError,
     NotRegisteredError,
@@ -24,11 +25,15 @@ from featurekit.errors import (
 )
 from featurekit.online.client import FeatureClient
 from featurekit.online.columns import Codes
+from featurekit.online.reason import Reason
 from featurekit.online.result import Features
 from featurekit.registry.model_record import ModelRecord
 from featurekit.serving.runtime import Array, Device, ModelRuntime, OnnxRuntime
+from featurekit.status import Status
 
+OnUnavailable = Literal["refuse", "nan"]
 _SHOWN_DIGITS: Final = 8
+_SHOWN_NAMES: Final = 5
 
 
 class ModelSource(Protocol):
@@ -53,7 +58,8 @@ class Prediction:
     """What a model answers, and on what.
 
     `values` has a row for each entity, in the shape the model gives. `features` are what the model saw: where one is
-    not PRESENT or DEFAULTED, it saw NaN. `provider` is what really ran it, such as CUDAExecutionProvider.
+    NULL, MISSING or EXPIRED (or UNAVAILABLE, for a caller who asked for that), it saw NaN. `provider` is what really
+    ran it, such as CUDAExecutionProvider.
     """
 
     values: Array
@@ -101,12 +107,19 @@ class ModelClient:
         self._loading = threading.Lock()
 
     def predict(
-        self, model: str, entities: Any, request: Any = None, *, at: datetime | Instant | None = None
+        self,
+        model: str,
+        entities: Any,
+        request: Any = None,
+        *,
+        at: datetime | Instant | None = None,
+        on_unavailable: OnUnavailable = "refuse",
     ) -> Prediction:
         """Return the model's answer for one entity or many; the arguments are those of `FeatureClient.lookup`.
 
         Raises ModelError where the service no longer gives what the model was registered for: a model is served exactly
-        what it was trained on, or it does not answer.
+        what it was trained on, or it does not answer. Raises FeaturesUnavailableError where a feature that it takes is
+        UNAVAILABLE for any row: an outage is nothing the model has learned. With `on_unavailable="nan"` it sees NaN.
         """
         loaded = self.load(model)
         try:
@@ -118,6 +131,8 @@ class ModelClient:
                 raise
             features = self._lookup(newest, entities, request, at)
             loaded = self._load(newest)  # only now: a version that does not fit yet leaves the loaded one in place
+        if on_unavailable != "nan":
+            _check_available(features, loaded.record)
         return Prediction(
             values=_run(loaded, tensor(features, loaded.record)),
             features=features,
@@ -181,6 +196,26 @@ def tensor(features: Features, record: ModelRecord) -> Array:
     """Return the features as the model takes them: its columns in its order and dtype, NaN where there is no value."""
     with np.errstate(over="ignore"):  # beyond float32 is infinity, as it was in training
         return features.matrix(record.dtype, names=record.columns)
+
+
+def _check_available(features: Features, record: ModelRecord) -> None:
+    everywhere = features.statuses == Status.UNAVAILABLE
+    if not everywhere.any():
+        return
+    taken = [features.names.index(name) for name in record.columns]
+    away, reasons = everywhere[:, taken], features.reasons[:, taken]
+    if not away.any():
+        return
+    names = [name for name, is_away in zip(record.columns, away.any(axis=0), strict=True) if is_away]
+    causes = sorted({Reason(code).name for code in reasons[away].tolist()})
+    raise FeaturesUnavailableError(
+        f"features of model {record.name} are UNAVAILABLE for {int(away.any(axis=1).sum())} of {len(features)} rows",
+        where=", ".join(names[:_SHOWN_NAMES])
+        + (f" and {len(names) - _SHOWN_NAMES} more" * (len(names) > _SHOWN_NAMES)),
+        why=f"{', '.join(causes)}: that says nothing about the entity, and the model would take it for a missing value",
+        try_=f"look up {record.service} for the reason of each; once its views are materialized and the store answers,"
+        ' ask again. In Python, on_unavailable="nan" scores without them',
+    )
 
 
 def _run(loaded: LoadedModel, rows: Array) -> Array:

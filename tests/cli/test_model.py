@@ -71,8 +71,9 @@ def test_what_is_wrong_with_a_model_exits_with_2(cli: Cli, model: Path, folder: 
 def test_a_prediction_without_its_features_exits_with_3(cli: Cli, model: Path, served: Served) -> None:
     drop_space(served.store, served.space)
     shown = cli("predict", "again", "customer_id=1", "basket_amount=1")
-    assert shown.exit_code == 3
-    assert "customer_spend is UNAVAILABLE" in shown.stdout
+    assert (shown.exit_code, shown.stdout) == (3, "")
+    assert "FeaturesUnavailableError: features of model again are UNAVAILABLE for 1 of 1 rows" in shown.stderr
+    assert "KEY_SPACE_DROPPED" in shown.stderr
 
 
 def test_serve_answers_until_it_is_told_to_stop(model: Path, folder: Path) -> None:

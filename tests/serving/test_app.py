@@ -289,6 +289,14 @@ def test_a_model_that_no_longer_fits_its_service_is_a_conflict(http: httpx.Clien
     assert told["try"].startswith("retrain it")
 
 
+def test_a_prediction_without_its_features_is_none(http: httpx.Client) -> None:
+    body = {"entities": {"user_id": 1}, "request": PRICE, "at": "2013-11-15T01:59:59Z"}
+
+    told = refusal(http, "/v1/predict/echo", body, status=503)
+
+    assert (told["error"], told["where"]) == ("FeaturesUnavailableError", "spend.orders_7d, basket.ratio")
+
+
 def test_a_model_that_moved_to_another_service_is_asked_in_that_ones_types(http: httpx.Client, shop: Shop) -> None:
     body = {"entities": {"user_id": 1}, "request": {"asked": "2013-11-15T07:00:00Z"}}
     refusal(http, "/v1/predict/echo", body, status=400)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-from featurekit.errors import KeyTypeError, ModelError, NotRegisteredError, RegistryError
+from featurekit.errors import FeaturesUnavailableError, KeyTypeError, ModelError, NotRegisteredError, RegistryError
 from featurekit.registry.model_record import ModelRecord
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
@@ -66,10 +66,42 @@ def test_a_value_that_is_not_there_is_nan_and_keeps_its_status(shop: Shop) -> No
     ]
 
 
-def test_a_view_that_is_unavailable_is_nan_and_not_an_entity_without_rows(shop: Shop) -> None:
+def test_a_model_is_not_run_on_features_that_are_unavailable(shop: Shop) -> None:
+    models = add_model(shop, "basket.ratio", "spend.orders_7d")
+
+    with pytest.raises(FeaturesUnavailableError, match="of model echo are UNAVAILABLE for 2 of 2 rows") as caught:
+        models.predict("echo", [{"user_id": 1}, {"user_id": 2}], {"price": 1.0}, at=TODAY)  # nothing is served yet
+
+    assert caught.value.exit_code == 3
+    assert caught.value.where == "basket.ratio, spend.orders_7d"
+    assert str(caught.value.why).startswith("INPUT_UNAVAILABLE, NO_REFRESH: ")
+
+
+def test_one_damaged_row_keeps_a_batch_from_being_scored(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    (row,) = [key for key in shop.store.find(b"") if b"{2}" in key]
+    shop.store.write({row: b"damaged"})
+
+    with pytest.raises(FeaturesUnavailableError, match="for 1 of 2 rows"):
+        models.predict("echo", [{"user_id": 1}, {"user_id": 2}], {"price": 1.0})
+
+
+def test_unavailable_features_that_a_model_does_not_take_are_nothing_to_it(shop: Shop) -> None:
+    edit = ("features: [spend, basket]", "features: [spend, basket, clock]")
+    view = "on_demand_feature_views:\n  clock: {request: {price: double}, features: {twice: {sql: price * 2}}}\n"
+    shop.register(edit, ("on_demand_feature_views:\n", view))
+    models = add_model(shop, "clock.twice")
+
+    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0}, at=TODAY)
+
+    assert prediction.to_python() == 2.0
+    assert prediction.as_of == {"spend": None}
+
+
+def test_a_caller_may_ask_for_nan_where_a_feature_is_unavailable(shop: Shop) -> None:
     models = add_model(shop, "spend.orders_7d")
 
-    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0}, at=TODAY)  # the day before has no refresh
+    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0}, at=TODAY, on_unavailable="nan")
 
     assert np.isnan(prediction.values).all()
     assert prediction.as_of == {"spend": None}
