@@ -11,7 +11,7 @@ so an aggregate as of g is one over the rows whose interval holds g (`intervals`
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -43,6 +43,7 @@ IS_AS_OF: Final = 1
 _CHUNK_ROWS: Final = 200_000
 # Far outside of any timestamp, and far enough inside int64 to add windows to.
 _FOR_EVER: Final = 1 << 62
+_LARGEST_DECIMAL: Final = 10**38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,9 +195,9 @@ class _Events:
         assert slot.argument_type is not None
         values = self.column(slot.argument).filter(pa.array(counted))
         totals = _totals(values, slot.argument_type, first, stop, self.count)
+        finish = _finish(slot)
         rows = zip(totals, numbers.tolist(), strict=True)
-        results = [_result(total, number, slot) if number else None for total, number in rows]
-        return pa.array(results, to_arrow(slot.type))
+        return pa.array([finish(total, number) if number else None for total, number in rows], to_arrow(slot.type))
 
     def _extreme(self, slot: SweepSlot, counted: Flags) -> pa.Array:
         assert slot.argument is not None
@@ -229,23 +230,30 @@ def _totals(values: pa.Array, kind: DataType, first: Ints, stop: Ints, marks: in
     return wide_sums(halves[:, 0], halves[:, 1].astype(np.int64), first, stop, marks)
 
 
-def _result(total: Any, number: int, slot: SweepSlot) -> Any:
-    """Return a slot's value from its exact sum; None where the slot's type has no such value (DESIGN V2)."""
-    is_average = slot.function is SlotFunction.AVG
+def _finish(slot: SweepSlot) -> Callable[[Any, int], Any]:
+    """Return what makes a slot's value of an exact sum and a count; None where its type has none such (DESIGN V2)."""
     if isinstance(slot.type, Decimal):
         assert isinstance(slot.argument_type, Decimal)
-        if is_average:
-            # The sum narrows once, to 38 digits, before it is divided.
-            if abs(total) >= 10**38:
-                return None
-            total = divide_half_up(total * 10 ** (slot.type.scale - slot.argument_type.scale), number)
-        if abs(total) >= 10**slot.type.precision:
-            return None
-        with decimal.localcontext(prec=80):
-            return decimal.Decimal(total).scaleb(-slot.type.scale)
-    if is_average:
-        return float(total) / number
+        return _decimal_finish(slot.type, slot.argument_type.scale, slot.function is SlotFunction.AVG)
+    if slot.function is SlotFunction.AVG:
+        return lambda total, number: float(total) / number
     if is_integer(slot.type):
         low, high = integer_range(slot.type)
-        return total if low <= total <= high else None
-    return total
+        return lambda total, _: total if low <= total <= high else None
+    return lambda total, _: total
+
+
+def _decimal_finish(result: Decimal, scale: int, is_average: bool) -> Callable[[Any, int], Any]:
+    """Return the same for decimals, whose sums come as unscaled digits."""
+    wider, limit = 10 ** (result.scale - scale), 10**result.precision
+    context = decimal.Context(prec=80)
+
+    def finish(total: int, number: int) -> decimal.Decimal | None:
+        if is_average:
+            # The sum narrows once, to 38 digits, before it is divided.
+            if abs(total) >= _LARGEST_DECIMAL:
+                return None
+            total = divide_half_up(total * wider, number)
+        return decimal.Decimal(total).scaleb(-result.scale, context) if abs(total) < limit else None
+
+    return finish
