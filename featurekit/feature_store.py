@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,13 @@ from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import InputError
 from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.offline.training import DatasetResult, build_dataset
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
 from featurekit.online.result import Features
 from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
@@ -37,8 +38,6 @@ from featurekit.registry.registry import Registry
 from featurekit.serving.model import ModelClient, OnUnavailable, Prediction
 from featurekit.serving.register import register_model
 from featurekit.trace import Trace, trace_feature
-
-Progress = Callable[[str, int, int], None]
 
 
 class FeatureStore:
@@ -149,14 +148,22 @@ class FeatureStore:
         views: Sequence[str] | None = None,
         *,
         as_of: Instant | None = None,
+        at: Instant | None = None,
         restate: bool = False,
         progress: Progress | None = None,
     ) -> tuple[RefreshOutcome, ...]:
-        """Refresh views (all, if none are named) as of a grid instant, or as of all that are due now."""
+        """Refresh views (all, if none are named) as of a grid instant, of what serves `at` a time, or of all due now.
+
+        A view that fails takes no other with it: MaterializeErrors at the end says which, and has the other outcomes.
+        """
         clock = self.settings.clock
-        wanted = [
-            (view, at) for view in self._views(views) for at in ((as_of,) if as_of is not None else due(view, clock()))
-        ]
+
+        def instants(view: CompiledView) -> tuple[Instant, ...]:
+            if as_of is not None:
+                return (as_of,)
+            return due(view, clock()) if at is None else (view.view.grid.served_at(at),)
+
+        wanted = [(view, instant) for view in self._views(views) for instant in instants(view)]
         to = Deployment(
             store=self.online,
             url=self.online_url,
@@ -164,14 +171,11 @@ class FeatureStore:
             namespace=self.namespace,
             retention=self.settings.retention,
         )
-        outcomes = []
-        for number, (view, at) in enumerate(wanted):
-            if progress:
-                progress(f"materialize {view.name}", number, len(wanted))
-            outcomes.append(refresh_view(view, at, engine=self.engine, to=to, clock=clock, restate=restate))
-        if progress:
-            progress("materialize", len(wanted), len(wanted))
-        return tuple(outcomes)
+
+        def refresh(view: CompiledView, instant: Instant) -> RefreshOutcome:
+            return refresh_view(view, instant, engine=self.engine, to=to, clock=clock, restate=restate)
+
+        return refresh_each(wanted, refresh, progress=progress)
 
     def lookup(self, service: str, entities: Any, request: Any = None, *, at: Instant | None = None) -> Features:
         """Return the features of one or many entities, as `FeatureClient.lookup` does."""
@@ -193,6 +197,7 @@ class FeatureStore:
             views=self._views(views),
             sample=sample or SampleRule(),
             at=self.settings.clock() if at is None else at,
+            recorded=self._recorded_snapshot,
         )
 
     def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:
@@ -234,6 +239,11 @@ class FeatureStore:
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
         )
+
+    def _recorded_snapshot(self, space: KeySpace) -> str | None:
+        refresh = (space.as_of, space.restatement)
+        records = self.registry.refreshes(space.view, fingerprint=space.fingerprint)
+        return next((one.snapshot for one in records if (one.as_of, one.restatement) == refresh), None)
 
     def _views(self, names: Sequence[str] | None) -> tuple[CompiledView, ...]:
         views = self.definitions.views

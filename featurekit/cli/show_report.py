@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned
 from featurekit.clock import format_instant
 from featurekit.consistency.report import ConsistencyReport
-from featurekit.consistency.view_report import Outcome, ViewReport, headline
+from featurekit.consistency.view_report import Outcome, ViewReport, counted, headline
 
 _EVIDENCE_SHOWN = 3
 
@@ -21,12 +21,15 @@ def report_answer(report: ConsistencyReport) -> Answer:
         blocks.append(Table(columns=("view", "as of", "rows", "values", "differ", "verdict"), rows=rows))
     for view in report.views:
         blocks += _findings(view)
-    blocks.append(Line(report.summary, Tone.GOOD if report.passed else Tone.BAD))
+    tone = Tone.BAD if not report.passed else Tone.WARNING if report.indeterminate else Tone.GOOD
+    blocks.append(Line(report.summary, tone))
     return Answer(document=json.loads(report.to_json()), blocks=tuple(blocks), exit_code=report.exit_code)
 
 
 def _view_row(view: ViewReport) -> tuple[str | Toned, ...]:
-    tone = Tone.GOOD if view.outcome is Outcome.CONSISTENT else Tone.BAD
+    tone = Tone.BAD if not view.outcome.passes else Tone.GOOD
+    if view.outcome is Outcome.INDETERMINATE:
+        tone = Tone.WARNING
     late = " (late)" if view.is_late else ""
     as_of = "nothing served" if view.as_of is None else format_instant(view.as_of) + late
     counts = (f"{view.sampled:,}", f"{view.cells:,}", f"{view.differing_cells:,}")
@@ -34,6 +37,9 @@ def _view_row(view: ViewReport) -> tuple[str | Toned, ...]:
 
 
 def _findings(view: ViewReport) -> Iterator[Block]:
+    if view.source_change is not None:
+        counts = counted(view.indeterminate_cells, "value")
+        yield Line(f"{view.view}: {counts} indeterminate: {view.source_change}", Tone.WARNING)
     for finding in view.findings:
         place = view.view if finding.field is None else f"{view.view}.{finding.field}"
         yield Line(f"{place}: {finding.cause.label} ({finding.count:,})", Tone.BAD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.causes import Cause, Refresh
 from featurekit.consistency.cells import FieldSpec
-from featurekit.consistency.compare import FieldComparison, compare_fields
+from featurekit.consistency.compare import FieldComparison, compare_fields, without_proof
 from featurekit.consistency.diagnose import EVIDENCE_ROWS, Compared, diagnose, unlabelled_mismatches
 from featurekit.consistency.entity_keys import decode_entity_key, show_entity
 from featurekit.consistency.population import Side, offline_entities, online_entities, view_keys
@@ -23,9 +23,13 @@ from featurekit.consistency.serving_view import NotServed, Serving, find_serving
 from featurekit.consistency.view_report import Evidence, FieldReport, Finding, ViewReport
 from featurekit.lookup_plan import plan_fields
 from featurekit.offline.engine import BatchEngine
+from featurekit.offline.snapshot import describe_change, read_snapshot, snapshot_source
 from featurekit.online.client import FeatureClient
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.store import ReadableStore
+
+RecordedSnapshot = Callable[[KeySpace], str | None]
+"""The source as the refresh of a key space read it, in the registry's JSON; None where nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,7 @@ class Sources:
     store: ReadableStore
     namespace: Namespace
     at: Instant
+    recorded: RecordedSnapshot | None
 
 
 def check_consistency(
@@ -49,15 +54,18 @@ def check_consistency(
     at: Instant,
     sample: SampleRule | None = None,
     ulps: Mapping[str, int] | None = None,
+    recorded: RecordedSnapshot | None = None,
 ) -> ConsistencyReport:
     """Return what lookups at an instant are answered, compared with what training would take for the same entities.
 
-    `ulps` declares a tolerance for a field, by `view.feature`; there is none anywhere else. Views that are not
+    `ulps` declares a tolerance for a field, by `view.feature`; there is none anywhere else. `recorded` says what source
+    each refresh read: where a row can land unseen (no created timestamp) and the source is another one by now, what
+    differs is indeterminate, and no mismatch (DESIGN T2). Views that are not
     registered or not served are reported as unavailable; NotRegisteredError where that is true of all of them.
     OnlineStoreError and BatchEngineError where a side can't be read at all.
     """
     rule = sample or SampleRule()
-    sources = Sources(engine=engine, client=client, store=store, namespace=namespace, at=at)
+    sources = Sources(engine=engine, client=client, store=store, namespace=namespace, at=at, recorded=recorded)
     found = [find_serving(view, client=client, store=store, namespace=namespace, at=at) for view in views]
     errors = [each.error for each in found if isinstance(each, NotServed) and each.error is not None]
     if errors and len(errors) == len(found):
@@ -97,7 +105,7 @@ def _check_view(
     if served.as_of not in (space.as_of, None):
         problem = "another refresh was published or withdrawn while the view was read\nCheck again."
         return _unavailable(view, sources.at, problem)
-    comparisons, findings = _compared(serving, fields, known, served, sources)
+    comparisons, findings, change = _compared(serving, fields, known, served, sources)
     return ViewReport(
         view=view.name,
         fingerprint=serving.plan.fingerprint,
@@ -111,6 +119,7 @@ def _check_view(
             FieldReport(name=spec.name, type=spec.type.name, counts=comparisons[spec.name].counts) for spec in fields
         ),
         findings=(*_stray_keys(stray), *findings),
+        source_change=change,
     )
 
 
@@ -120,28 +129,51 @@ def _compared(
     entities: Mapping[bytes, tuple[object, ...]],
     served: Served,
     sources: Sources,
-) -> tuple[Mapping[str, FieldComparison], tuple[Finding, ...]]:
+) -> tuple[Mapping[str, FieldComparison], tuple[Finding, ...], str | None]:
+    """Return the verdicts, what they come of, and the change of the source that leaves some of them open."""
     view, space = serving.view, serving.space
     values = list(entities.values())
     recomputed = recompute_answers(sources.engine, view, fields, values, space.as_of)
     comparisons = compare_fields(fields, served.answers, recomputed)
     if not entities:
-        return comparisons, ()
+        return comparisons, (), None
+    rows = read_stored_rows(sources.store, space, serving.plan, list(entities))
+    change = None
+    if any(comparison.differs.any() for comparison in comparisons.values()):
+        # After the source was recomputed from: a change at any time until then is one.
+        change = _source_change(view, space, sources)
+    if change is not None:
+        comparisons = without_proof(comparisons, np.array([row.cause is not None for row in rows], np.bool_))
     previous = view.view.grid.floor(space.as_of - 1)
     compared = Compared(
         entities=tuple(show_entity(each, view_keys(view)) for each in values),
         fields=fields,
         refresh=Refresh(as_of=space.as_of, previous=previous, fingerprint=serving.plan.fingerprint),
-        rows=read_stored_rows(sources.store, space, serving.plan, list(entities)),
+        rows=rows,
         served=served.answers,
         recomputed=recomputed,
         comparisons=comparisons,
     )
-    if len(rows := unlabelled_mismatches(compared)):
-        chosen = [values[position] for position in rows]
-        answers = recompute_answers(sources.engine, view, fields, chosen, previous)
-        compared = replace(compared, previous=answers, previous_rows=np.asarray(rows, np.intp))
-    return comparisons, diagnose(compared)
+    if len(chosen := unlabelled_mismatches(compared)):
+        answers = recompute_answers(sources.engine, view, fields, [values[at] for at in chosen], previous)
+        compared = replace(compared, previous=answers, previous_rows=np.asarray(chosen, np.intp))
+    return comparisons, diagnose(compared), change
+
+
+def _source_change(view: CompiledView, space: KeySpace, sources: Sources) -> str | None:
+    """Return how the source is not the one that the refresh read; None where it is, or where rows say when they landed.
+
+    With a created timestamp a row that lands later is not visible to the refresh, on either side.
+    """
+    if sources.recorded is None or view.source.created_timestamp is not None:
+        return None
+    text = sources.recorded(space)
+    before = None if text is None else read_snapshot(text)
+    if before is None:
+        return "nothing is recorded of the source that the refresh read"
+    if not before.files:
+        return f"{before.origin} names no files, so nobody knows whether it is what the refresh read"
+    return describe_change(before, snapshot_source(sources.engine, view))
 
 
 def field_specs(view: CompiledView, ulps: Mapping[str, int]) -> tuple[FieldSpec, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -24,10 +24,16 @@ class Verdict(IntEnum):
     VALUE_TO_NULL = 6  # recomputed: a value; served: none
     STATUS = 7  # neither has a value of its own, for different reasons: NULL is not MISSING is not EXPIRED
     UNAVAILABLE = 8  # the served side could not answer
+    INDETERMINATE = 9  # the two differ, and so do the sources that they were computed from (DESIGN T2)
 
     @property
     def agrees(self) -> bool:
         return self <= Verdict.WITHIN_TOLERANCE
+
+    @property
+    def differs(self) -> bool:
+        """Whether the served value is known not to be what training says."""
+        return not self.agrees and self is not Verdict.INDETERMINATE
 
     @property
     def label(self) -> str:
@@ -43,7 +49,8 @@ class FieldComparison:
 
     @property
     def differs(self) -> Flags:
-        return self.verdicts > Verdict.WITHIN_TOLERANCE
+        differs: Flags = (self.verdicts > Verdict.WITHIN_TOLERANCE) & (self.verdicts != Verdict.INDETERMINATE)
+        return differs
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -72,6 +79,19 @@ def compare_fields(
         )
         for field in fields
     }
+
+
+def without_proof(comparisons: Mapping[str, FieldComparison], proven: Flags) -> Mapping[str, FieldComparison]:
+    """Return the verdicts where the source is another one by now: what differs is INDETERMINATE.
+
+    Apart from what needs no recomputed value to be wrong: cells without an answer, and rows that are `proven` wrong.
+    """
+
+    def verdicts(found: FieldComparison) -> Codes:
+        open_ = found.differs & ~proven & (found.verdicts != Verdict.UNAVAILABLE)
+        return np.where(open_, np.uint8(Verdict.INDETERMINATE), found.verdicts)
+
+    return {name: replace(found, verdicts=verdicts(found)) for name, found in comparisons.items()}
 
 
 def _verdicts(

@@ -68,22 +68,26 @@ def diagnose(compared: Compared) -> tuple[Finding, ...]:
 
 def _row_causes(compared: Compared) -> list[Cause | None]:
     """Return each entity's cause that is about its whole row, None where there is none."""
-    unavailable = np.logical_or.reduce(
-        [comparison.verdicts == Verdict.UNAVAILABLE for comparison in compared.comparisons.values()]
-    )
+    presence = _presence(compared)
     return [
         # The label first: the client answers nothing for a row that it refuses, and the label says why.
-        row.cause or (Cause.UNAVAILABLE if gone else _presence(bool(served), bool(recomputed)))
-        for row, gone, served, recomputed in zip(
-            compared.rows, unavailable, compared.served.found, compared.recomputed.found, strict=True
-        )
+        row.cause or next((cause for flags, cause in presence if flags[position]), None)
+        for position, row in enumerate(compared.rows)
     ]
 
 
-def _presence(served: bool, recomputed: bool) -> Cause | None:
-    if served == recomputed:
-        return None
-    return Cause.MISSING_ROW if recomputed else Cause.EXTRA_ROW
+def _presence(compared: Compared) -> tuple[tuple[Flags, Cause], ...]:
+    """Return which rows have a verdict that is about the whole row, and the cause that it is."""
+
+    def some(verdict: Verdict) -> Flags:
+        found: Flags = np.logical_or.reduce([each.verdicts == verdict for each in compared.comparisons.values()])
+        return found
+
+    return (
+        (some(Verdict.UNAVAILABLE), Cause.UNAVAILABLE),
+        (some(Verdict.MISSING), Cause.MISSING_ROW),
+        (some(Verdict.EXTRA), Cause.EXTRA_ROW),
+    )
 
 
 def _is_previous_refresh(compared: Compared) -> Flags:

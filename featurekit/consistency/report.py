@@ -29,8 +29,8 @@ class ConsistencyReport:
 
     @property
     def passed(self) -> bool:
-        """Whether something was compared in every view, and everything agreed."""
-        return bool(self.views) and all(view.outcome is Outcome.CONSISTENT for view in self.views)
+        """Whether something was compared in every view, and nothing is known to differ."""
+        return bool(self.views) and all(view.outcome.passes for view in self.views)
 
     @property
     def exit_code(self) -> int:
@@ -47,15 +47,21 @@ class ConsistencyReport:
         return sum(view.differing_cells for view in self.views)
 
     @property
+    def indeterminate(self) -> int:
+        """How many cells differ where the source is no longer the one that the refresh read."""
+        return sum(view.indeterminate_cells for view in self.views)
+
+    @property
     def compared(self) -> str:
         """One sentence on how much was compared, and how many values differ."""
         if not self.views:
             return "No view was checked."
         entities = sum(view.sampled for view in self.views)
         size = f"{counted(self.cells, 'value')} of {counted(entities, 'row')} in {counted(len(self.views), 'view')}"
-        if self.passed:
+        if self.passed and not self.indeterminate:
             return f"Served and recomputed agree: {size} compared, none differs."
-        return f"{size[0].upper()}{size[1:]} compared, {_differ(self.mismatches)}."
+        open_ = f", {self.indeterminate:,} indeterminate" if self.indeterminate else ""
+        return f"{size[0].upper()}{size[1:]} compared, {_differ(self.mismatches)}{open_}."
 
     @property
     def summary(self) -> str:
@@ -89,6 +95,7 @@ def _report_json(report: ConsistencyReport) -> dict[str, Any]:
         "summary": report.summary,
         "cells": report.cells,
         "mismatches": report.mismatches,
+        "indeterminate": report.indeterminate,
         "views": [_view_json(view, report.at) for view in report.views],
     }
 
@@ -99,6 +106,7 @@ def _view_json(view: ViewReport, at: Instant) -> dict[str, Any]:
         "fingerprint": view.fingerprint,
         "outcome": view.outcome.value,
         "problem": view.problem,
+        "source_change": view.source_change,
         "as_of": _instant(view.as_of),
         "age_seconds": None if view.as_of is None else (at - view.as_of) // SECOND,
         "promised_as_of": format_instant(view.promised_as_of),

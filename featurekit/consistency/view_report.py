@@ -13,12 +13,17 @@ from featurekit.consistency.compare import Verdict
 
 
 class Outcome(StrEnum):
-    """What the check says of one view. Only the first is a pass."""
+    """What the check says of one view. The first two are a pass: nothing is known to be wrong."""
 
     CONSISTENT = "consistent"
+    INDETERMINATE = "indeterminate"  # what differs may come of a source that changed since the refresh
     INCONSISTENT = "inconsistent"
     UNAVAILABLE = "unavailable"  # nothing that could be compared is served
     EMPTY = "empty sample"  # no entity was compared; that must not look like agreement
+
+    @property
+    def passes(self) -> bool:
+        return self in (Outcome.CONSISTENT, Outcome.INDETERMINATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +57,7 @@ class FieldReport:
 
     @property
     def differing(self) -> int:
-        return sum(count for verdict, count in self.counts.items() if not verdict.agrees)
+        return sum(count for verdict, count in self.counts.items() if verdict.differs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +65,7 @@ class ViewReport:
     """What the check found about one view; `as_of` is None where no refresh is served.
 
     `online` and `offline` are how many entities each side has; `sampled` how many of their union were compared, and
-    `found` how many of those the served side has a row for.
+    `found` how many of those the served side has a row for. `source_change` says why cells are indeterminate.
     """
 
     view: str
@@ -74,6 +79,7 @@ class ViewReport:
     fields: tuple[FieldReport, ...]
     findings: tuple[Finding, ...]
     problem: str | None = None
+    source_change: str | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -84,7 +90,7 @@ class ViewReport:
         # Cells are asked too: a difference that no finding told of must not pass.
         if self.findings or self.differing_cells:
             return Outcome.INCONSISTENT
-        return Outcome.CONSISTENT
+        return Outcome.INDETERMINATE if self.indeterminate_cells else Outcome.CONSISTENT
 
     @property
     def coverage(self) -> float | None:
@@ -100,6 +106,10 @@ class ViewReport:
         return sum(field.differing for field in self.fields)
 
     @property
+    def indeterminate_cells(self) -> int:
+        return sum(field.counts[Verdict.INDETERMINATE] for field in self.fields)
+
+    @property
     def is_late(self) -> bool:
         """Whether an older refresh is served than the view's declaration promises."""
         return self.as_of is not None and self.as_of < self.promised_as_of
@@ -110,6 +120,8 @@ def headline(view: ViewReport) -> str:
     match view.outcome:
         case Outcome.CONSISTENT:
             return "everything agrees"
+        case Outcome.INDETERMINATE:
+            return f"{counted(view.indeterminate_cells, 'value')} indeterminate: the source changed since the refresh"
         case Outcome.EMPTY:
             return "no entity to compare"
         case Outcome.UNAVAILABLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from featurekit.arrow_types import to_arrow_schema
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import TimeError
+from featurekit.errors import SourceError, TimeError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import BatchEngine, Batches
 from featurekit.offline.rows_sql import (
@@ -23,7 +23,7 @@ from featurekit.offline.rows_sql import (
     window_slots,
 )
 from featurekit.offline.slots_sql import digit_columns, fits_column, needs_digits, slot_sql
-from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
+from featurekit.offline.snapshot import SourceSnapshot, describe_change, snapshot_source
 from featurekit.offline.source import (
     CREATED,
     EVENT,
@@ -69,13 +69,15 @@ def materialize(
     """Compute a view as of a grid instant and hand its rows to `sink`, partition by partition, in the executors.
 
     Raises TimeError for an instant off the grid, and for one whose rows may still arrive at `now`. Run again at any
-    later time it gives the same rows: what lands later counts from the next refresh on.
+    later time it gives the same rows: what lands later counts from the next refresh on. SourceError for a source that
+    changed while it was read: what the sink was given is then of no known source.
     """
     check_as_of(view, as_of, now)
     snapshot = snapshot_source(engine, view)
     invisible = count_invisible(engine, view)
     frame = materialized_frame(engine, view, as_of)
     counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), COUNTERS))
+    _check_unchanged(view, snapshot, snapshot_source(engine, view))
     counters: dict[str, int] = {}
     for label, value in zip(counted["name"].to_pylist(), counted["value"].to_pylist(), strict=True):
         counters[label] = counters.get(label, 0) + value
@@ -88,6 +90,20 @@ def materialize(
         snapshot=snapshot,
         sql=explain_sql(view, as_of),
     )
+
+
+def _check_unchanged(view: CompiledView, before: SourceSnapshot, after: SourceSnapshot) -> None:
+    # A file that is added holds rows that landed later: where the source says so itself, they are not visible yet.
+    paths = {file.path for file in before.files}
+    old = tuple(file for file in after.files if file.path in paths)
+    after = after if view.source.created_timestamp is None else replace(after, files=old)
+    if change := describe_change(before, after):
+        raise SourceError(
+            f"source {view.source.name} changed while being read",
+            where=view.source.shown_origin,
+            why=f"{change}: some rows may be of before, some of after",
+            try_="run it again, nothing was published; add rows as files of their own, renamed into place when whole",
+        )
 
 
 def check_as_of(view: CompiledView, as_of: Instant, now: Instant) -> None:

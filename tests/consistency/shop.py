@@ -58,7 +58,9 @@ feature_views:
 STALLS = [(town, number) for town in ("Aachen", "{Brühl}, 50%", "") for number in range(1, 7)]
 
 
-def write_shop(folder: Path, *, broken_amount: float | None = None) -> CompiledRepository:
+def write_shop(
+    folder: Path, *, broken_amount: float | None = None, definitions: str = DEFINITIONS
+) -> CompiledRepository:
     """Write the shop's source and definitions, and return them compiled.
 
     Stall 1 of each town sold nothing on the last day, stall 2 nothing in the last three days. One town has no name.
@@ -89,7 +91,7 @@ def write_shop(folder: Path, *, broken_amount: float | None = None) -> CompiledR
     (folder / "data").mkdir(exist_ok=True)
     (folder / "feature_defs").mkdir(exist_ok=True)
     pq.write_table(table, folder / "data" / "sales.parquet")
-    (folder / "feature_defs" / "shop.yaml").write_text(DEFINITIONS)
+    (folder / "feature_defs" / "shop.yaml").write_text(definitions)
     return compile_repository(load_repo(folder / "feature_defs"), folder)
 
 
