@@ -4,7 +4,8 @@
     python jobs/materialize.py --as-of 2013-11-15
 
 Exit codes: 0 published, 2 wrong input or an expectation failed, 3 an outside system failed, 70 a defect. A refresh
-that fails is never served: what was served before still is.
+that fails is never served: what was served before still is, and the other views are refreshed all the same. With
+several failures the code is the highest of theirs.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ from pathlib import Path
 from featurekit.clock import format_instant, parse_instant
 from featurekit.errors import FeaturekitError
 from featurekit.feature_store import FeatureStore
+from featurekit.materializing import MaterializeErrors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Materialize and return the exit code."""
     asked = _parser().parse_args(arguments)
+    code = 0
     try:
         now = parse_instant(asked.now) if asked.now else None
         as_of = parse_instant(asked.as_of) if asked.as_of else None
         with FeatureStore.from_settings(asked.settings, now=now) as store:
             refreshes = store.materialize(asked.views or None, as_of=as_of)
+    except MaterializeErrors as error:
+        sys.stderr.write(f"{error}\n")
+        refreshes, code = error.outcomes, error.exit_code
     except FeaturekitError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
@@ -39,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         times = f"as of {format_instant(refresh.as_of)}, served from {format_instant(refresh.visible_from)}"
         sys.stdout.write(f"{refresh.view} {times}: {done}\n")
         sys.stderr.writelines(f"{refresh.view}: {note}\n" for note in refresh.notes)
-    return 0
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,6 +9,8 @@ from enum import Enum, StrEnum
 from pathlib import PurePath
 from typing import Any
 
+from featurekit.errors import FeaturekitError
+
 
 class Tone(StrEnum):
     """How a text is meant; a terminal shows it as a colour, and nothing depends on that colour."""
@@ -62,11 +64,12 @@ Block = Table | Code | Line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A command's result; `document` is what --json prints, `blocks` what people read."""
+    """A command's result; `document` is what --json prints, `blocks` and then `errors` what people read."""
 
     document: Any
     blocks: tuple[Block, ...]
     exit_code: int = 0
+    errors: tuple[FeaturekitError, ...] = ()
 
 
 def to_json(value: Any) -> Any:

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned
+from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned
 from featurekit.cli.context import invocation
 from featurekit.clock import Instant, format_instant, parse_instant
 from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
+from featurekit.materializing import MaterializeErrors
 from featurekit.refreshing import RefreshOutcome
 
 
@@ -30,42 +31,25 @@ def materialize(
 ) -> Answer:
     """Compute views and write them to the online store.
 
-    Without a time it computes what is due now. A refresh that fails is never served: what was served before still is.
+    Without a time it computes what is due now. A refresh that fails is never served: what was served before still is,
+    and the other views are refreshed all the same.
     """
     if as_of and at:
         raise InputError(
             "--as-of and --at are both given", why="each says which grid instant to compute", try_="keep one"
         )
     asked = invocation(context)
+    times = {"as_of": parse_instant(as_of) if as_of else None, "at": parse_instant(at) if at else None}
     with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
-        if at:
-            outcomes = _serving_at(store, views, parse_instant(at), restate=restate, progress=progress)
-        else:
-            outcomes = store.materialize(
-                views, as_of=parse_instant(as_of) if as_of else None, restate=restate, progress=progress
-            )
-    return materialized(outcomes)
+        try:
+            return materialized(store.materialize(views, **times, restate=restate, progress=progress))
+        except MaterializeErrors as error:
+            return materialized(error.outcomes, error)
 
 
-def _serving_at(
-    store: FeatureStore, views: list[str] | None, at: Instant, *, restate: bool, progress: Any
-) -> tuple[RefreshOutcome, ...]:
-    found = store.definitions.views
-    if unknown := [name for name in views or () if name not in found]:
-        raise InputError(f"there is no feature view {unknown[0]!r}", try_=f"one of {', '.join(found)}")
-    names = views or list(found)
-    outcomes: list[RefreshOutcome] = []
-    for number, name in enumerate(names):
-        progress(f"materialize {name}", number, len(names))
-        as_of = found[name].view.grid.served_at(at)
-        outcomes += store.materialize([name], as_of=as_of, restate=restate)
-    progress("materialize", len(names), len(names))
-    return tuple(outcomes)
-
-
-def materialized(outcomes: tuple[RefreshOutcome, ...]) -> Answer:
-    """Return refreshes as an answer."""
-    rows = tuple(
+def materialized(outcomes: tuple[RefreshOutcome, ...], failed: MaterializeErrors | None = None) -> Answer:
+    """Return refreshes as an answer, with those that failed beside them."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             outcome.view,
             format_instant(outcome.as_of),
@@ -77,6 +61,9 @@ def materialized(outcomes: tuple[RefreshOutcome, ...]) -> Answer:
         for outcome in outcomes
     )
     columns = ("view", "as of", "rows", "bytes", "served from", "")
+    if failed is not None:
+        rows += tuple(_unserved(each.view, each.as_of, Toned("failed", Tone.BAD)) for each in failed.failures)
+        rows += tuple(_unserved(view, as_of, Toned("not tried", Tone.FAINT)) for view, as_of in failed.left)
     invisible = [
         Line(
             f"{outcome.view}: {outcome.invisible:,} source rows have no event timestamp and count nowhere", Tone.WARNING
@@ -87,8 +74,17 @@ def materialized(outcomes: tuple[RefreshOutcome, ...]) -> Answer:
     moved = [Line(f"serving the new version of {name}", Tone.GOOD) for outcome in outcomes for name in outcome.moved]
     notes = [Line(f"{outcome.view}: {note}", Tone.WARNING) for outcome in outcomes for note in outcome.notes]
     blocks: tuple[Block, ...] = (Table(columns=columns, rows=rows), *invisible, *moved, *notes)
-    document = {"refreshes": [_document(outcome) for outcome in outcomes]}
-    return Answer(document=document, blocks=blocks if rows else (Line("nothing to compute"),))
+    parts = failed.parts() if failed is not None else {"failures": [], "not_tried": []}
+    document = {"refreshes": [_document(outcome) for outcome in outcomes], **parts}
+    if failed is None:
+        return Answer(document=document, blocks=blocks if rows else (Line("nothing to compute"),))
+    document["exit_code"] = failed.exit_code
+    errors = tuple(each.error for each in failed.failures)
+    return Answer(document=document, blocks=blocks, exit_code=failed.exit_code, errors=errors)
+
+
+def _unserved(view: str, as_of: Instant, state: Toned) -> tuple[Cell, ...]:
+    return (view, format_instant(as_of), "", "", "", state)
 
 
 def _document(outcome: RefreshOutcome) -> dict[str, Any]:

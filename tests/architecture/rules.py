@@ -51,6 +51,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.monitoring": 6,
     "featurekit.apply": 6,
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
+    "featurekit.materializing": 6,  # many of them
     "featurekit.explain": 6,
     "featurekit.trace": 7,  # follows a value through offline, online and the check
     "featurekit.feature_store": 7,

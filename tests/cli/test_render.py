@@ -106,3 +106,15 @@ def test_values_keep_their_meaning_in_json() -> None:
         "nothing": None,
         "yes": True,
     }
+
+
+def test_what_failed_beside_an_answer_is_an_error_for_people_and_in_the_document_for_programs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = Answer(document={"done": 1}, blocks=(Line("1 done"),), errors=(SourceError("the source is not there"),))
+    Output().answer(answer)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("1 done\n", "SourceError: the source is not there\n")
+    Output(as_json=True).answer(answer)
+    shown = capsys.readouterr()
+    assert (json.loads(shown.out), shown.err) == ({"done": 1}, "")

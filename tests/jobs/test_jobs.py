@@ -13,6 +13,7 @@ import pytest
 from featurekit.clock import Instant, parse_instant
 from featurekit.consistency.sample import SampleRule
 from featurekit.errors import GateError, OnlineStoreError
+from featurekit.materializing import MaterializeErrors, RefreshFailure
 from featurekit.refreshing import RefreshOutcome
 from jobs import daily_consistency, materialize
 from tests.consistency.test_report import OUTCOMES, report, view
@@ -135,6 +136,20 @@ def test_materialize_says_what_it_published(
     assert (code, asked["views"], asked["as_of"]) == (0, ["takings"], parse_instant("2013-11-15"))
     words = "takings as of 2013-11-15T00:00Z, served from 2013-11-15T02:00Z: 1,600 rows computed\n"
     assert capsys.readouterr().out == words
+
+
+def test_materialize_says_what_it_published_beside_what_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate = GateError("mean_1d is not between 0 and 1")
+    failure = RefreshFailure(view="sales", as_of=DONE.as_of, error=gate)
+    away = RefreshFailure(view="tips", as_of=DONE.as_of, error=OnlineStoreError("the online store can't be reached"))
+    code, _ = run(monkeypatch, materialize, MaterializeErrors((DONE,), (failure, away)))
+    shown = capsys.readouterr()
+    assert code == 3
+    assert "takings as of 2013-11-15T00:00Z" in shown.out
+    assert "sales as of 2013-11-15T00:00Z: GateError: mean_1d is not between 0 and 1\n" in shown.err
+    assert "2 of 3 refreshes failed" in shown.err
 
 
 @pytest.mark.parametrize("job", [materialize, daily_consistency])
