@@ -27,7 +27,7 @@ from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.offline.training import DatasetResult, build_dataset
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
 from featurekit.online.result import Features
 from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
@@ -197,6 +197,7 @@ class FeatureStore:
             views=self._views(views),
             sample=sample or SampleRule(),
             at=self.settings.clock() if at is None else at,
+            recorded=self._recorded_snapshot,
         )
 
     def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:
@@ -238,6 +239,11 @@ class FeatureStore:
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
         )
+
+    def _recorded_snapshot(self, space: KeySpace) -> str | None:
+        refresh = (space.as_of, space.restatement)
+        records = self.registry.refreshes(space.view, fingerprint=space.fingerprint)
+        return next((one.snapshot for one in records if (one.as_of, one.restatement) == refresh), None)
 
     def _views(self, names: Sequence[str] | None) -> tuple[CompiledView, ...]:
         views = self.definitions.views
