@@ -28,6 +28,10 @@ DAY: Final = 24 * HOUR
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NAIVE_EPOCH: Final = _EPOCH.replace(tzinfo=None)  # readings of a clock whose zone is named beside them
 _MICROSECOND: Final = timedelta(microseconds=1)
+_CALENDAR: Final = tuple(
+    (day - _EPOCH) // _MICROSECOND + more
+    for day, more in ((datetime(1, 1, 1, tzinfo=UTC), 0), (datetime(9999, 12, 31, tzinfo=UTC), DAY))
+)
 _UNITS: Final = {"us": 1, "ms": 1000, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _DURATION: Final = re.compile(r"([0-9]+)(us|ms|s|m|h|d|w)")
 _LONGEST: Final = 36_525 * DAY  # a century: a longer one is a slip, and sums of instants stay far inside 64 bits
@@ -85,14 +89,26 @@ def parse_instant(text: str) -> Instant:
 
 
 def from_datetime(moment: datetime) -> Instant:
-    """Return an aware datetime as an instant; TimeError for a naive one."""
+    """Return an aware datetime as an instant; TimeError for a naive one, and for one that UTC has no year for."""
     if moment.tzinfo is None:
         raise TimeError(
             f"{moment.isoformat()} has no zone",
             why="a naive datetime is a different instant on every machine",
             try_="pass a datetime with tzinfo, such as datetime.now(UTC)",
         )
+    return in_calendar(micros_of(moment))
+
+
+def micros_of(moment: datetime) -> int:
+    """Return an aware datetime as a value: microseconds since the Unix epoch, also where UTC has no year for it."""
     return (moment - _EPOCH) // _MICROSECOND
+
+
+def in_calendar(instant: Instant) -> Instant:
+    """Return the instant; TimeError where it is outside the years 1 to 9999, which Python and ISO 8601 end with."""
+    if not _CALENDAR[0] <= instant < _CALENDAR[1]:
+        raise TimeError("the time is outside the calendar", why="in UTC it is before the year 1 or after the year 9999")
+    return instant
 
 
 def to_datetime(instant: Instant) -> datetime:
@@ -151,18 +167,26 @@ def local_to_instant(local: int, zone_name: str) -> Instant:
 def local_candidates(local: int, zone_name: str) -> tuple[Instant, Instant]:
     """Return the two instants that a clock reading can mean, the earlier first; they are one where it occurs once.
 
+    TimeError where the reading or an instant is outside the years 1 to 9999.
     Where it does not exist they are the reading by the offset after the gap (before the gap) and by that before it
     (after the gap): neither reads `local`.
     """
-    naive = _NAIVE_EPOCH + timedelta(microseconds=local)
     info = zone(zone_name)
+    naive = _NAIVE_EPOCH + timedelta(microseconds=in_calendar(local))
     one, other = (from_datetime(naive.replace(tzinfo=info, fold=fold)) for fold in (0, 1))
     return min(one, other), max(one, other)
 
 
 def instant_to_local(instant: Instant, zone_name: str) -> int:
-    """Return what a clock in the zone reads at the instant, in microseconds since 1970-01-01T00:00 of that clock."""
-    offset = to_datetime(instant).astimezone(zone(zone_name)).utcoffset()
-    if offset is None:  # ZoneInfo always knows
-        raise TimeError(f"{zone_name} has no offset at {format_instant(instant)}")
+    """Return what a clock in the zone reads at the instant, in microseconds since 1970-01-01T00:00 of that clock.
+
+    TimeError where either is outside the years 1 to 9999.
+    """
+    moment = to_datetime(in_calendar(instant))
+    try:
+        offset = moment.astimezone(zone(zone_name)).utcoffset()
+    except OverflowError:  # in the calendar by UTC, and not by that clock
+        offset = None
+    if offset is None:
+        raise TimeError(f"{zone_name} has no clock reading at {format_instant(instant)}", why="its calendar ends there")
     return instant + offset // _MICROSECOND

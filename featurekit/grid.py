@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from featurekit.clock import DAY, Instant, format_duration, from_date, instant_to_local, local_candidates
+from featurekit.clock import DAY, Instant, format_duration, from_date, in_calendar, instant_to_local, local_candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,11 @@ class Grid:
     anchor: date | None = None
 
     def served_at(self, at: Instant) -> Instant:
-        """Return g(t): the latest grid instant g with g + availability_delay <= at."""
-        return self.floor(at - self.availability_delay)
+        """Return g(t): the latest grid instant g with g + availability_delay <= at.
+
+        TimeError at the ends of the calendar, where there is none in the years 1 to 9999.
+        """
+        return in_calendar(self.floor(at - self.availability_delay))
 
     def floor(self, at: Instant) -> Instant:
         """Return the latest grid instant <= at."""

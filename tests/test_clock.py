@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zoneinfo
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -113,6 +114,30 @@ def test_time_without_a_zone_is_refused(text: str) -> None:
 def test_naive_datetime_is_refused() -> None:
     with pytest.raises(TimeError, match="no zone"):
         from_datetime(datetime(2013, 11, 15))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:59:59.999999-00:01"])
+def test_a_time_that_utc_has_no_year_for_is_refused(text: str) -> None:
+    with pytest.raises(TimeError, match="outside the calendar"):
+        parse_instant(text)
+    with pytest.raises(TimeError, match="outside the calendar"):
+        from_datetime(datetime.fromisoformat(text))
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00Z", "9999-12-31T23:59:59.999999Z"])
+def test_the_calendars_ends_are_times(text: str) -> None:
+    assert format_instant(parse_instant(text)) == text
+
+
+@pytest.mark.parametrize("name", ["America/New_York", "Asia/Tokyo"])
+@pytest.mark.parametrize("edge", [parse_instant("0001-01-01"), parse_instant("9999-12-31T23:59:59Z")])
+def test_at_the_calendars_ends_a_clock_reads_something_or_it_is_a_time_error(edge: int, name: str) -> None:
+    for away in (-DAY, -1, 0, 1, DAY):
+        for read in (instant_to_local, local_to_instant):
+            with contextlib.suppress(TimeError):
+                assert abs(read(edge + away, name) - edge - away) < DAY
+    with pytest.raises(TimeError):
+        local_to_instant(1 << 62, name)
 
 
 @pytest.mark.parametrize(

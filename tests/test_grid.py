@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from datetime import UTC, date, datetime
 
@@ -20,6 +21,7 @@ from featurekit.clock import (
     parse_instant,
     to_date,
 )
+from featurekit.errors import TimeError
 from featurekit.grid import Grid, first_instant
 
 ZONES = (
@@ -175,3 +177,16 @@ def test_day_that_begins_twice_is_refreshed_when_it_first_begins() -> None:
 
 def test_grid_says_what_it_is() -> None:
     assert str(Grid(DAY, 2 * HOUR, "America/New_York")) == "every 1d in America/New_York, served 2h later"
+
+
+@pytest.mark.parametrize("timezone", [None, "America/New_York", "Asia/Tokyo"])
+@pytest.mark.parametrize("every", [DAY, 7 * DAY])
+def test_at_the_calendars_ends_there_is_a_grid_instant_or_a_time_error(every: int, timezone: str | None) -> None:
+    grid = Grid(every, 2 * HOUR, timezone, date(2013, 11, 15) if timezone and every > DAY else None)
+    first, last = parse_instant("0001-01-01"), parse_instant("9999-12-31T23:59:59Z")
+    for at in (first, first + HOUR, first + 30 * DAY, last - 30 * DAY, last - HOUR, last):
+        with contextlib.suppress(TimeError):
+            assert format_instant(grid.served_at(at)) <= format_instant(at)
+    with pytest.raises(TimeError):
+        grid.served_at(first)
+    assert first < grid.served_at(first + 30 * DAY) < grid.served_at(last - 30 * DAY) < last

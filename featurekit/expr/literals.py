@@ -10,7 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal as PyDecimal
 from typing import Final
 
-from featurekit.clock import from_date, from_datetime
+from featurekit.clock import from_date, micros_of
 from featurekit.errors import ExpressionError
 from featurekit.expr.coerce import MAX_DIGITS
 from featurekit.expr.infer import literal
@@ -128,7 +128,7 @@ def _timestamp(text: str) -> Literal:
             why="a time without a zone is a different instant everywhere",
             try_=f"TIMESTAMP '{text}Z' for UTC, or an offset such as '{text}-05:00'",
         )
-    return literal(from_datetime(datetime.fromisoformat(text)), Timestamp())
+    return literal(micros_of(datetime.fromisoformat(text)), Timestamp())
 
 
 def typed(keyword: str, text: str) -> Literal:

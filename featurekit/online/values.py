@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from featurekit.clock import from_date, from_datetime
+from featurekit.clock import from_date, micros_of
 from featurekit.errors import KeyTypeError
 from featurekit.types import (
     Binary,
@@ -210,7 +210,7 @@ def _timestamp(value: Any, refuse: Refuse) -> int:
             why="a naive datetime is a different instant on every machine",
             try_="pass a datetime with tzinfo, such as datetime.now(UTC)",
         )
-    return from_datetime(value)
+    return micros_of(value)
 
 
 def _clock_reading(value: Any, refuse: Refuse) -> int:
@@ -218,7 +218,7 @@ def _clock_reading(value: Any, refuse: Refuse) -> int:
         raise refuse(value, try_="pass a datetime without tzinfo")
     if value.tzinfo is not None:
         raise refuse(value, why="it is an instant, and this is what a clock reads somewhere", try_="drop its tzinfo")
-    return from_datetime(value.replace(tzinfo=UTC))
+    return micros_of(value.replace(tzinfo=UTC))
 
 
 def _raise(error: KeyTypeError) -> Any:

@@ -220,6 +220,7 @@ def test_a_question_that_can_not_be_answered_says_why(http: httpx.Client) -> Non
         " a bigint",
         b'{"entities": {"user": 1}}': "nothing reads user",
         b'{"entities": {"user_id": 1}, "at": "yesterday"}': "'yesterday' is not a time",
+        b'{"entities": {"user_id": 1}, "at": "0001-01-01T00:00+14:00"}': "the time is outside the calendar",
         b'{"entities": {"user_id": 1}, "at": "2013-11-15T03:00"}': "'2013-11-15T03:00' has no zone",
     }
 
