@@ -7,13 +7,14 @@ that was cut short is finished by the next call. So everything here can be run a
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from featurekit.clock import Instant
 from featurekit.errors import RegistryError
 from featurekit.online.keys import Namespace
 from featurekit.online.publish import publish_plans, switch_services, withdraw_services
+from featurekit.online.refresh import served_as_of
 from featurekit.online.store import OnlineStore
 from featurekit.plan import decode_plan
 from featurekit.registry.diff import ServiceMetadataChanged, ViewMetadataChanged
@@ -32,8 +33,8 @@ from featurekit.registry.plan import (
     plan_registration,
 )
 from featurekit.registry.registry import Registry, Writer
-from featurekit.registry.state import Desired, Registration, RegistrationStatus, ServiceVersion
-from featurekit.registry.switch import Move, moves
+from featurekit.registry.state import Deployed, Desired, Registration, RegistrationStatus, ServiceVersion
+from featurekit.registry.switch import Move, Watermarks, moves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +80,15 @@ def switch_ready(
 ) -> tuple[Move, ...]:
     """Move the readers of every registration that is complete at `now`, each in one step; return what moved.
 
-    To be called after each refresh, which is what `now` is where it is not given. It also brings the online store's
-    plans and pointers back to what the registry says serves, where they are not: after a crash in between, or a store
-    that restarted empty.
+    To be called after each refresh, which is what `now` is where it is not given. Nobody is moved to values that the
+    online store has not, whatever the registry has recorded. It also brings the store's plans and pointers back to what
+    the registry says serves, where they are not: after a crash in between, or a store that restarted empty.
     """
     # Inside the registry's transaction: two processes that switch can't undo each other.
     with registry.writing() as writer:
         deployed = writer.deployed()
         at = writer.last_completion() if now is None else now
-        found = moves(deployed, writer.watermarks(at), at)
+        found = moves(deployed, _in_store(writer.watermarks(at), deployed, store, namespace, at), at)
         serving = dict(deployed.serving)
         for move in found:
             for version in move.services:
@@ -96,6 +97,30 @@ def switch_ready(
             if move.is_whole:
                 writer.end_registration(move.registration.id, RegistrationStatus.SWITCHED)
         _follow(store, namespace, serving, gone=deployed.service_numbers.keys() - serving.keys())
+    return found
+
+
+def _in_store(
+    watermarks: Watermarks, deployed: Deployed, store: OnlineStore, namespace: Namespace, at: Instant
+) -> Watermarks:
+    """Return the watermarks with those that readers may wait for as the store has them: what lookups see at `at`.
+
+    Without the ones that are not there: a store that restarted empty, a refresh that was withdrawn, rows that expired.
+    """
+    waiting = {name for registration in deployed.pending for name in registration.services}
+    awaited = {
+        (view, fingerprint)
+        for name in waiting & deployed.services.keys() & deployed.serving.keys()
+        for view, fingerprint in deployed.services[name].views.items()
+        if deployed.serving[name].views.get(view) != fingerprint and fingerprint in watermarks
+    }
+    found = dict(watermarks)
+    for view, fingerprint in sorted(awaited):
+        as_of = served_as_of(store, namespace, view, fingerprint, at)
+        if as_of is None:
+            del found[fingerprint]
+        else:
+            found[fingerprint] = replace(found[fingerprint], as_ofs=(as_of,))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ import pytest
 from featurekit.apply import apply, register, switch_ready
 from featurekit.errors import OnlineStoreError, RegistryError
 from featurekit.online import embedded
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.publish import published_services
 from featurekit.online.redis import RedisStore
+from featurekit.online.refresh import begin_refresh, complete_refresh, withdraw_refresh
 from featurekit.plan import decode_plan
 from featurekit.registry.desired import desired_state
 from featurekit.registry.explain import explain
@@ -90,12 +91,22 @@ def shop(folder: Path, *changes: tuple[str, str]) -> Desired:
     return desired_state(compiled(folder, *changes))
 
 
-def materialize(registry: Registry, *views: str) -> None:
-    """Record a complete refresh of the views as they are registered now."""
+def materialize(registry: Registry, store: RedisStore, *views: str) -> None:
+    """List and record a complete refresh, of no rows, of the views as they are registered now."""
     for name in views:
-        fingerprint = registry.deployed().views[name].fingerprint.data
+        view = registry.deployed().views[name]
+        fingerprint = view.fingerprint.data
         refresh = registry.start_refresh(view=name, fingerprint=fingerprint, as_of=TODAY, started_at=NOW)
-        registry.complete_refresh(refresh, completed_at=NOW, rows=1, bytes_=1)
+        space = space_of(registry, name, restatement=refresh.restatement)
+        begun = begin_refresh(store, space, expires_in_s=60)
+        complete_refresh(store, begun, grid=view.grid, completed_at=NOW, rows=0)
+        registry.complete_refresh(refresh, completed_at=NOW, rows=0, bytes_=0)
+
+
+def space_of(registry: Registry, view: str, *, restatement: int = 0) -> KeySpace:
+    """Return today's key space of the view as it is registered now."""
+    fingerprint = registry.deployed().views[view].fingerprint.data
+    return KeySpace(namespace=PLACE, view=view, fingerprint=fingerprint, as_of=TODAY, restatement=restatement)
 
 
 def pointers(store: RedisStore, *services: str) -> list[str | None]:
@@ -143,7 +154,7 @@ def test_readers_stay_on_the_old_version_until_the_changed_view_is_materialized(
 ) -> None:
     old, new = shop(tmp_path), shop(tmp_path, WINDOW)
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
 
     assert register(new, registry, store, PLACE, NOW).moved == ()
 
@@ -153,12 +164,53 @@ def test_readers_stay_on_the_old_version_until_the_changed_view_is_materialized(
     assert body is not None
     assert decode_plan(body).fingerprint == fingerprint(new, "score")
 
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     (move,) = switch_ready(registry, store, PLACE, NOW)
 
     assert sorted(version.name for version in move.services) == ["score", "spend"]
     assert pointers(store, "score", "spend") == [fingerprint(new, "score"), fingerprint(new, "spend")]
     assert [each.status for each in registry.registrations()] == [RegistrationStatus.SWITCHED] * 2
+
+
+LOSSES: dict[str, Callable[[RedisStore, KeySpace], object]] = {
+    "a store that restarted empty": lambda store, _: store.delete(b"*"),
+    "a refresh that was withdrawn": withdraw_refresh,
+    "rows that expired": lambda store, space: store.delete(space.marker),
+}
+
+
+@pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
+def test_nobody_is_moved_to_values_that_are_not_in_the_store(
+    registry: Registry, store: RedisStore, tmp_path: Path, lose: Callable[[RedisStore, KeySpace], object]
+) -> None:
+    old, new = shop(tmp_path), shop(tmp_path, WINDOW)
+    register(old, registry, store, PLACE, NOW)
+    materialize(registry, store, "spend")
+    register(new, registry, store, PLACE, NOW)
+    materialize(registry, store, "spend")
+    lose(store, space_of(registry, "spend"))
+
+    assert switch_ready(registry, store, PLACE, NOW) == ()
+    assert pointers(store, "score") == [fingerprint(old, "score")]
+
+    materialize(registry, store, "spend")
+    assert len(switch_ready(registry, store, PLACE, NOW)) == 1
+
+
+def test_a_service_does_not_begin_to_read_a_view_that_the_store_has_lost(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    alone = shop(tmp_path, OTHER_VIEW, OTHER_SERVICE)
+    register(alone, registry, store, PLACE, NOW)
+    materialize(registry, store, "spend", "load")
+    store.delete(space_of(registry, "load").marker)
+    both = ("rank: {features: [load]}", "rank: {features: [load]}\n  both: {features: [load, spend]}")
+    reads_more = ("score: {features: [spend, basket]}", "score: {features: [spend, basket, load]}")
+    register(shop(tmp_path, OTHER_VIEW, OTHER_SERVICE, both, reads_more), registry, store, PLACE, NOW)
+
+    # A new service has no readers to lose anything.
+    assert registry.deployed().serving["both"].number == 1
+    assert registry.deployed().serving["score"].number == 1
 
 
 def test_a_registration_moves_as_a_whole_with_its_last_view(
@@ -167,14 +219,14 @@ def test_a_registration_moves_as_a_whole_with_its_last_view(
     old = shop(tmp_path, OTHER_VIEW, OTHER_SERVICE)
     new = shop(tmp_path, OTHER_VIEW, OTHER_SERVICE, WINDOW, ("max(items), window: 1d", "max(items), window: 2d"))
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend", "load")
+    materialize(registry, store, "spend", "load")
     register(new, registry, store, PLACE, NOW)
 
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     assert switch_ready(registry, store, PLACE, NOW) == ()
     assert pointers(store, "score", "rank") == [fingerprint(old, "score"), fingerprint(old, "rank")]
 
-    materialize(registry, "load")
+    materialize(registry, store, "load")
     switch_ready(registry, store, PLACE, NOW)
     assert pointers(store, "score", "rank") == [fingerprint(new, "score"), fingerprint(new, "rank")]
 
@@ -184,7 +236,7 @@ def test_a_later_registration_takes_over_what_the_one_before_left_waiting(
 ) -> None:
     old, last = shop(tmp_path), shop(tmp_path, ("sum(amount), window: 7d", "sum(amount), window: 9d"))
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
     register(last, registry, store, PLACE, NOW)
     assert [each.status for each in registry.registrations()] == [
@@ -193,7 +245,7 @@ def test_a_later_registration_takes_over_what_the_one_before_left_waiting(
         RegistrationStatus.PENDING,
     ]
 
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     switch_ready(registry, store, PLACE, NOW)
 
     assert pointers(store, "score") == [fingerprint(last, "score")]
@@ -205,7 +257,7 @@ def test_a_change_that_is_taken_back_before_it_was_served_moves_nobody(
 ) -> None:
     old = shop(tmp_path)
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
 
     register(old, registry, store, PLACE, NOW)
@@ -220,9 +272,9 @@ def test_a_change_that_is_taken_back_the_same_day_is_served_again_at_once(
 ) -> None:
     old = shop(tmp_path)
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     assert len(switch_ready(registry, store, PLACE)) == 1
 
     (move,) = register(old, registry, store, PLACE, NOW).moved
@@ -318,7 +370,7 @@ def test_a_store_that_restarted_empty_gets_its_plans_and_pointers_back(
 ) -> None:
     old = shop(tmp_path)
     register(old, registry, store, PLACE, NOW)
-    materialize(registry, "spend")
+    materialize(registry, store, "spend")
     register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW)
     store.delete(b"*")
 

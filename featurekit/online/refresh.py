@@ -13,7 +13,7 @@ from typing import Final
 from featurekit.clock import DAY, Instant
 from featurekit.errors import KeySpaceDroppedError
 from featurekit.grid import Grid
-from featurekit.online.keys import KeySpace
+from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
 
 KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
@@ -124,6 +124,16 @@ def read_head(store: OnlineStore, space: KeySpace) -> Head:
     """Return the head of the view version that the space belongs to."""
     (content,) = store.read([space.head])
     return decode_head(content)
+
+
+def served_as_of(store: OnlineStore, namespace: Namespace, view: str, fingerprint: str, at: Instant) -> Instant | None:
+    """Return the as-of that lookups of a view version get at an instant; None where they get UNAVAILABLE."""
+    space = KeySpace(namespace=namespace, view=view, fingerprint=fingerprint, as_of=0)
+    entry = read_head(store, space).at(at)
+    if entry is None:
+        return None
+    (marker,) = store.read([replace(space, as_of=entry.as_of, restatement=entry.restatement).marker])
+    return None if marker is None else entry.as_of
 
 
 def drop_space(store: OnlineStore, space: KeySpace) -> int:
