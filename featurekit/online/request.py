@@ -34,11 +34,13 @@ def request_columns(entities: Any, request: Any, expected: Sequence[str]) -> Col
     given, others = _columns(entities, "entities"), _columns(request, "request")
     if both := given.values.keys() & others.values.keys():
         raise KeyTypeError(f"{min(both)} is given twice", where="entities and request", try_="give it once")
-    merged = _merged(given, others) if others.values else given
+    merged = given if request is None else _merged(given, others)
     if merged.values.keys() != set(expected):
-        if merged.length == 0 and not merged.values:
-            return Columns({name: [] for name in expected}, 0, is_single=False)
-        _refuse_names(merged.values, expected)
+        # A sequence of no rows has no names either: whichever is not given elsewhere may be one of its.
+        is_nameless = any(part.length == 0 and not part.values for part in (given, others))
+        if not is_nameless or not merged.values.keys() <= set(expected):
+            _refuse_names(merged.values, expected)
+        return Columns({name: [] for name in expected}, 0, is_single=False)
     return merged
 
 
@@ -115,8 +117,6 @@ def _as_list(column: Any) -> list[Any]:
 
 
 def _merged(one: Columns, other: Columns) -> Columns:
-    if not one.values:
-        return other
     if one.length != other.length and not (one.is_single or other.is_single):
         raise KeyTypeError(f"{one.length} entities and {other.length} rows of request values", where="request")
     count = other.length if one.is_single else one.length

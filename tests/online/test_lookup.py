@@ -175,6 +175,22 @@ def test_no_entities_are_no_rows(client: FeatureClient) -> None:
         assert found.statuses.shape == (0, 5)
 
 
+@pytest.mark.parametrize(
+    ("entities", "request_"),
+    [
+        ([], {"shop": "north"}),
+        ([], []),
+        ([], {"shop": []}),
+        ({"user_id": 1}, []),
+        ({"user_id": []}, {"shop": "north"}),
+    ],
+)
+def test_no_entities_are_no_rows_whatever_is_said_beside_them(
+    client: FeatureClient, entities: Any, request_: Any
+) -> None:
+    assert client.lookup("service", entities, request_).to_dict() == []
+
+
 def test_a_null_join_key_is_an_entity_without_a_row(client: FeatureClient) -> None:
     found = client.lookup("service", {"user_id": [None, 1, 404], "shop": ["north", None, None]})
     assert found.found["spend"].tolist() == [False, True, False]
@@ -354,6 +370,10 @@ def test_a_store_that_is_away_is_an_error_with_exit_code_3() -> None:
         ([1], None, "entities[0] is a int"),
         ("UA", None, "entities is a str"),
         ({"user_id": [1, 2, 3]}, {"shop": ["a", "b"]}, "3 entities and 2 rows"),
+        ([], [{"shop": "a"}], "0 entities and 1 rows"),
+        ([{"user_id": 1}], [], "1 entities and 0 rows"),
+        ([], {"shp": "a"}, "nothing reads shp"),
+        ({"user_id": []}, None, "shop is missing"),
     ],
 )
 def test_a_request_that_cannot_be_right_is_refused(
