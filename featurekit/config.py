@@ -57,9 +57,13 @@ _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that is a choice of the place, not of a definition. `redis_url` None: the embedded server."""
+    """Everything that is a choice of the place, not of a definition.
+
+    `file` is where they were read from, None where no settings file was found. `redis_url` None: the embedded server.
+    """
 
     root: Path
+    file: Path | None = None
     project: str = "default"
     environment: str = "dev"
     definitions: Path = Path("feature_defs")
@@ -104,7 +108,7 @@ def read_settings(
     values, conf = _from_file(found) if found else ({}, ())
     values |= _from_environment(environ)
     values |= {key: value for key, value in (flags or {}).items() if value is not None}
-    settings = Settings(root=root.resolve(), spark_conf=conf)
+    settings = Settings(root=root.resolve(), file=found, spark_conf=conf)
     for key, value in values.items():
         settings = replace(settings, **{key: _typed(key, value)})
     return replace(

@@ -84,7 +84,7 @@ def _to_date(value: str) -> int:
 
 def _mismatch(value: object, kind: DataType) -> TypeMismatchError:
     return TypeMismatchError(
-        f"the default {value!r} is not a {kind}",
+        f"the default {value!r} is no {kind} value",
         why=f"the feature's expression is {kind}, and a default has the feature's type exactly",
-        try_=f"write a {kind}, or cast the expression",
+        try_=f"write a value of type {kind}, or cast the expression",
     )

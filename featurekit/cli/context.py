@@ -10,7 +10,8 @@ from typing import Any
 from typer import Context
 
 from featurekit.cli.render import Output
-from featurekit.config import Settings, read_settings
+from featurekit.config import FILE_NAME, Settings, read_settings
+from featurekit.errors import SettingsError
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,8 +23,19 @@ class Invocation:
     flags: dict[str, Any] = field(default_factory=dict)
 
     def settings(self) -> Settings:
-        """Return the settings of the working folder, read when a command asks: `init` runs where there are none."""
-        return read_settings(start=Path.cwd(), environ=os.environ, flags=self.flags, file=self.settings_file)
+        """Return the settings of the working folder, read when a command asks: `init` runs where there are none.
+
+        SettingsError where there is no file and nothing else names the project: a command that went on with defaults
+        would start a store of its own, and then not find in it what is somewhere else.
+        """
+        found = read_settings(start=Path.cwd(), environ=os.environ, flags=self.flags, file=self.settings_file)
+        if found.file is None and not self.flags.get("project") and "FEATUREKIT_PROJECT" not in os.environ:
+            raise SettingsError(
+                f"there is no {FILE_NAME} in {Path.cwd()} or above it",
+                why="it names the project and says where its definitions and its state are",
+                try_="go to the project's folder; `featurekit init` begins a new one here",
+            )
+        return found
 
 
 def invocation(context: Context) -> Invocation:

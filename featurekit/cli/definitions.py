@@ -13,6 +13,7 @@ from featurekit.compiled import CompiledRepository, CompiledService
 from featurekit.compiler import compile_repository
 from featurekit.definitions.json_schema import repo_schema
 from featurekit.definitions.repo import load_repo
+from featurekit.definitions.repository import Repository
 
 _NOUNS: Final = {
     "entities": ("entity", "entities"),
@@ -53,8 +54,10 @@ def validated(compiled: CompiledRepository) -> Answer:
         "on_demand_feature_views": len(repository.on_demand_feature_views),
         "feature_services": len(repository.feature_services),
     }
+    warnings = delay_warnings(repository)
     document = {
         "valid": True,
+        "warnings": list(warnings),
         "counts": counts,
         "feature_views": {
             name: {"fingerprint": view.fingerprint.data, "features": {f.name: f.type.name for f in view.features}}
@@ -72,6 +75,7 @@ def validated(compiled: CompiledRepository) -> Answer:
     }
     told = ", ".join(counted(count, *_NOUNS[section]) for section, count in counts.items() if count)
     blocks: list[Block] = [Line(f"valid: {told}" if told else "valid, and empty", Tone.GOOD)]
+    blocks += [Line(f"warning: {warning}", Tone.WARNING) for warning in warnings]
     if compiled.services:
         rows = tuple(
             (name, counted(len(service.outputs), "feature"), _asked_for(service))
@@ -79,6 +83,16 @@ def validated(compiled: CompiledRepository) -> Answer:
         )
         blocks.append(Table(columns=("service", "answers", "asks for"), rows=rows))
     return Answer(document=document, blocks=tuple(blocks))
+
+
+def delay_warnings(repository: Repository) -> tuple[str, ...]:
+    """Return a warning for each view that leaves its refreshes no time to run."""
+    return tuple(
+        f"feature view {name} has no availability_delay: training will take values that serving can't have had yet while"
+        " the run lasts; declare as long as a run takes, such as availability_delay: 30m"
+        for name, view in repository.feature_views.items()
+        if view.serves_at_once
+    )
 
 
 def _asked_for(service: CompiledService) -> str:

@@ -6,6 +6,7 @@ import typer
 
 from featurekit.cli.answer import Answer, Line, Tone
 from featurekit.cli.context import invocation
+from featurekit.cli.definitions import delay_warnings
 from featurekit.cli.show_plan import plan_blocks, plan_document
 from featurekit.feature_store import FeatureStore
 
@@ -17,7 +18,10 @@ def plan(context: typer.Context) -> Answer:
     """
     with FeatureStore(invocation(context).settings()) as store:
         found = store.plan()
-    return Answer(document=plan_document(found), blocks=plan_blocks(found))
+        warnings = delay_warnings(store.definitions.repository)
+    lines = (Line(f"warning: {warning}", Tone.WARNING) for warning in warnings)
+    document = {**plan_document(found), "warnings": list(warnings)}
+    return Answer(document=document, blocks=(*plan_blocks(found), *lines))
 
 
 def register(context: typer.Context) -> Answer:

@@ -69,10 +69,11 @@ customer_id,amount,ordered_at,recorded_at
 FILES: Final = {FILE_NAME: SETTINGS, "feature_defs/example.yaml": DEFINITIONS, "data/orders.csv": ORDERS}
 NEXT: Final = (
     "featurekit validate",
-    "featurekit up",
+    "featurekit plan",
     "featurekit register",
-    "featurekit materialize --at 2026-01-08T12:00Z",
+    "featurekit materialize",
     "featurekit lookup checkout customer_id=1 basket_amount=40",
+    "featurekit check",
 )
 
 

@@ -109,6 +109,11 @@ class FeatureView(Definition):
     description: str | None = None
 
     @property
+    def serves_at_once(self) -> bool:
+        """Whether training takes a refresh's values from its grid instant on, when no run can have been done yet."""
+        return self.availability_delay == 0
+
+    @property
     def grid(self) -> Grid:
         return Grid(self.refresh.every, self.availability_delay, self.refresh.timezone, self.refresh.anchor)
 
@@ -122,10 +127,11 @@ class FeatureView(Definition):
 
     def problems(self) -> Iterator[Problem]:
         yield from repeated_features([feature.name for feature in self.features])
-        if self.allowed_lateness > self.availability_delay:
+        if self.allowed_lateness and self.allowed_lateness >= self.availability_delay:
             late, delay = format_duration(self.allowed_lateness), format_duration(self.availability_delay)
-            what = f"allowed_lateness ({late}) is longer than availability_delay ({delay})"
-            why = "a refresh waits for late rows, and must be done when serving sees it"
+            how = "as long as" if late == delay else "longer than"
+            what = f"allowed_lateness ({late}) is {how} availability_delay ({delay})"
+            why = "a refresh waits for late rows, then runs, and must be done when serving sees it"
             try_ = f"availability_delay: {late} and the time a run takes"
             yield problem_here(what, why=why, try_=try_, path=("allowed_lateness",))
 

@@ -69,7 +69,9 @@ def _problem(model: type[Definition], loc: Place, errors: list[ErrorDetails]) ->
             path=loc, what=f"{name} is not a field here", why=why, try_=did_you_mean(name, fields), at_name=True
         )
     elif len(errors) > 1:
-        yield _wrong_kind(loc, name, "a number, text, or true or false", error["input"])
+        members = {str(each["loc"][-1]).removeprefix("constrained-") for each in errors}
+        wanted = "a number" if members <= {"int", "float"} else "a number, text, or true or false"
+        yield _wrong_kind(loc, name, wanted, error["input"])
     elif kind in _WANTED:
         yield _wrong_kind(loc, name, _WANTED[kind], error["input"])
     elif kind in ("too_short", "string_pattern_mismatch") and not str(error["input"]).strip("{}()[] \t\n"):

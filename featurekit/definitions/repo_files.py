@@ -53,7 +53,7 @@ def read_files(path: Path, root: Path) -> Written:
     if not files:
         what = "there are no definitions here" if path.is_dir() else "there is no such folder"
         why = "no file in it is called *.yaml or *.yml" if path.is_dir() else None
-        try_ = "write feature_defs/*.yaml, or name another folder"
+        try_ = "`featurekit init` writes an example; or name another folder"
         written.mistakes.append(DefinitionError(what, where=str(path), why=why, try_=try_))
     return written
 

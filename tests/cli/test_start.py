@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from featurekit.cli.checks import Check, Verdict, exit_code, used_zones
+from featurekit.cli.definitions import delay_warnings
 from featurekit.cli.start import FILES
 from featurekit.compiler import compile_repository
 from featurekit.definitions.repo import load_repo
-from tests.cli.conftest import Cli
+from tests.cli.conftest import ROOT, Cli
 
 
 def test_init_and_validate_pass_in_an_empty_folder(cli: Cli, folder: Path) -> None:
@@ -50,6 +51,24 @@ def test_init_that_cannot_write_leaves_nothing(cli: Cli, folder: Path) -> None:
     assert [path for path in folder.rglob("*") if path.is_file()] == [folder / "data"]
 
 
+def test_a_view_whose_runs_have_no_time_is_warned_about_and_valid(cli: Cli, project: Path) -> None:
+    definitions = project / "feature_defs" / "example.yaml"
+    assert cli("validate", "--json").document["warnings"] == []
+    assert cli("plan", "--json").document["warnings"] == []
+    definitions.write_text(definitions.read_text().replace("    availability_delay: 2h ", "    #"))
+    for command in ("validate", "plan"):
+        shown = cli(command)
+        assert shown.exit_code == 0, shown.stderr
+        assert "warning: feature view customer_spend has no availability_delay: training will take" in shown.stdout
+        assert len(cli(command, "--json").document["warnings"]) == 1
+
+
+def test_our_own_definitions_leave_their_runs_time() -> None:
+    repository = load_repo(ROOT / "feature_defs").repository
+    assert repository.feature_views
+    assert delay_warnings(repository) == ()
+
+
 def test_validate_tells_every_mistake_of_every_file(cli: Cli, project: Path) -> None:
     definitions = project / "feature_defs" / "example.yaml"
     text = definitions.read_text()
@@ -64,9 +83,17 @@ def test_validate_tells_every_mistake_of_every_file(cli: Cli, project: Path) -> 
 
 
 def test_a_folder_without_definitions_is_told(cli: Cli) -> None:
-    shown = cli("validate")
+    shown = cli("validate", "--project", "shop")
     assert shown.exit_code == 2
     assert "there is no such folder" in shown.stderr
+
+
+def test_a_folder_without_settings_is_told_and_nothing_is_started_in_it(cli: Cli) -> None:
+    for command in ("validate", "lookup checkout customer_id=1", "up", "register"):
+        shown = cli(*command.split())
+        assert shown.exit_code == 2
+        assert "there is no featurekit.toml" in shown.stderr
+    assert not Path(".featurekit").exists()
 
 
 def test_the_embedded_store_is_started_shown_and_stopped(cli: Cli, project: Path) -> None:
@@ -81,7 +108,7 @@ def test_the_embedded_store_is_started_shown_and_stopped(cli: Cli, project: Path
 
 
 def test_up_refuses_where_a_redis_of_your_own_is_set(cli: Cli) -> None:
-    shown = cli("up", "--redis-url", "redis://localhost:6379")
+    shown = cli("up", "--project", "shop", "--redis-url", "redis://localhost:6379")
     assert shown.exit_code == 2
     assert "a Redis of your own" in shown.stderr
 

@@ -118,6 +118,14 @@ CASES = [
         feature("{sql: a}", refresh="1d\n    availability_delay: 1h\n    allowed_lateness: 2h"),
         [("7:23", "feature view v: allowed_lateness (2h) is longer than availability_delay (1h)")],
     ),
+    (
+        feature("{sql: a}", refresh="1d\n    availability_delay: 1h\n    allowed_lateness: 1h"),
+        [("7:23", "feature view v: allowed_lateness (1h) is as long as availability_delay (1h)")],
+    ),
+    (
+        feature("{sql: a}", refresh="1d\n    allowed_lateness: 5m"),
+        [("6:23", "feature view v: allowed_lateness (5m) is longer than availability_delay (0s)")],
+    ),
     (feature("{sql: a, window: 0d}"), [("7:27", "feature v.n: the duration is zero")]),
     (feature("{sql: a, ttl: 0s}"), [("7:24", "feature v.n: the duration is zero")]),
     (feature("{sql: a, ttl: 50000d}"), [("7:24", "feature v.n: the duration 50000d is too long")]),
@@ -150,7 +158,7 @@ CASES = [
     (feature("{sql: a, expect: {between: [1, 2, 3]}}"), [("7:28", "feature v.n: between has 3 entries")]),
     (
         feature("{sql: a, expect: {between: [a, 2]}}"),
-        [("7:38", "feature v.n: entry 0 must be a number, text, or true or false, not the text 'a'")],
+        [("7:38", "feature v.n: entry 0 must be a number, not the text 'a'")],
     ),
     (feature("{sql: a, expect: {in_set: []}}"), [("7:28", "feature v.n: in_set is empty")]),
     (feature("{sql: a, expect: {max_null_share: 2}}"), [("7:44", "feature v.n: max_null_share is 2")]),
