@@ -20,7 +20,7 @@ from featurekit.errors import NotRegisteredError, OutsideError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.materialize import MaterializeResult, check_as_of, materialize
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, read_head
+from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, drop_spaces, read_head
 from featurekit.online.store import OnlineStore
 from featurekit.online.writer import row_sink
 from featurekit.quality.gate import ROWS, gated, verdict
@@ -231,8 +231,7 @@ def _space(view: CompiledView, as_of: Instant, restatement: int, namespace: Name
 def _drop_retired(completion: Completion, store: OnlineStore) -> tuple[str, ...]:
     """Drop what the head let go of; return what could not be, as notes: it is out of use and expires by itself."""
     try:
-        for space in completion.retired:
-            drop_space(store, space)
+        drop_spaces(store, completion.retired)
     except OutsideError as error:
         names = ", ".join(map(str, completion.retired))
         return (f"older refreshes ({names}) could not be dropped and expire by themselves: {error.what}",)

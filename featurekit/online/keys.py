@@ -123,9 +123,9 @@ class KeySpace:
 
     @property
     def row_pattern(self) -> bytes:
-        """The glob pattern that matches this space's row keys and no others."""
+        """The glob pattern that matches the row keys of this view version, whatever their space, and no others."""
         # Entity keys hold no bare brace, and names hold nothing that a glob pattern reads otherwise.
-        return self.row(b"*")
+        return self.namespace.row_prefix() + f"*}}:{version_text(self.view, self.fingerprint)}:*".encode()
 
 
 def version_text(view: str, fingerprint: str) -> str:

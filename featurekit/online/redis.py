@@ -122,14 +122,15 @@ class RedisStore:
             # Not later than what it had, or gone: the two answer alike.
             return bool(self._client.exists(key))
 
-    def delete(self, pattern: bytes) -> int:
+    def delete(self, pattern: bytes, *, endings: tuple[bytes, ...] = (b"",)) -> int:
         deleted = 0
         with self._translated():
-            cursor: int = 0
+            cursor = 0
             while True:
-                cursor, keys = self._client.scan(cursor, match=pattern, count=_SCAN_STEP)
-                if keys:
-                    deleted += int(self._client.unlink(*keys))
+                step: Any = self._client.scan(cursor, match=pattern, count=_SCAN_STEP)
+                cursor, keys = step
+                if found := [key for key in keys if key.endswith(endings)]:
+                    deleted += int(self._client.unlink(*found))
                 if not cursor:
                     return deleted
 

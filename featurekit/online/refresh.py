@@ -7,17 +7,18 @@ entities without rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from featurekit.clock import DAY, Instant
+from featurekit.clock import MINUTE, Instant
 from featurekit.errors import KeySpaceDroppedError
 from featurekit.grid import Grid
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
 
 KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
-GRACE_DEFAULT: Final = 2 * DAY
+GRACE_DEFAULT: Final = 10 * MINUTE  # for clocks that are behind; the newest kept are what there is to go back to
 _FILLING: Final = b"filling"
 
 
@@ -137,6 +138,18 @@ def served_as_of(store: OnlineStore, namespace: Namespace, view: str, fingerprin
 
 
 def drop_space(store: OnlineStore, space: KeySpace) -> int:
-    """Delete the key space in bounded steps; return how many rows there were. Lookups of it say UNAVAILABLE."""
-    store.delete(space.marker)  # first: while rows go, no reader may take the rest for all
-    return store.delete(space.row_pattern)
+    """Delete one key space; return how many rows there were."""
+    return drop_spaces(store, [space])
+
+
+def drop_spaces(store: OnlineStore, spaces: Sequence[KeySpace]) -> int:
+    """Delete key spaces of one view version, in one walk over the store; return how many rows there were.
+
+    Lookups of them say UNAVAILABLE.
+    """
+    if not spaces:
+        return 0
+    for space in spaces:
+        # First: while rows go, no reader may take the rest for all.
+        store.change(space.marker, lambda _: None)
+    return store.delete(spaces[0].row_pattern, endings=tuple(space.row_suffix for space in spaces))

@@ -46,8 +46,11 @@ class OnlineStore(ReadableStore, Protocol):
     def extend(self, key: bytes, *, expires_at_ms: int) -> bool:
         """Let `key` expire no earlier than that; False where it is gone already."""
 
-    def delete(self, pattern: bytes) -> int:
-        """Delete the keys that match a glob pattern, in bounded steps; return how many there were."""
+    def delete(self, pattern: bytes, *, endings: tuple[bytes, ...] = (b"",)) -> int:
+        """Delete the keys that match a glob pattern and have one of the endings; return how many there were.
+
+        All keys of the store are walked once, in bounded steps.
+        """
 
     def now_ms(self) -> int:
         """Return the store's clock: what expiry is measured by."""

@@ -9,13 +9,20 @@ import pyarrow as pa
 import pytest
 import redis
 
-from featurekit.clock import DAY, HOUR
+from featurekit.clock import DAY, HOUR, MINUTE
 from featurekit.errors import EvictingStoreError, KeySpaceDroppedError, OnlineStoreError
 from featurekit.grid import Grid
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
 from featurekit.online.redis import RedisStore
-from featurekit.online.refresh import begin_refresh, complete_refresh, drop_space, read_head, withdraw_refresh
+from featurekit.online.refresh import (
+    begin_refresh,
+    complete_refresh,
+    drop_space,
+    drop_spaces,
+    read_head,
+    withdraw_refresh,
+)
 from featurekit.online.writer import add_counters
 from featurekit.types import Field, Float64, Int64, String
 from tests.online.servers import DAILY, key_space, materialize, offline_batch, plan_field, row_sink, view_plan
@@ -228,14 +235,40 @@ def test_withdrawing_brings_back_the_refresh_before(url: str, store: RedisStore)
     assert [entry.as_of for entry in read_head(store, space).entries] == [AS_OF]
 
 
-def test_dropping_a_space_takes_its_rows_and_no_others(any_url: str, any_store: RedisStore) -> None:
-    materialize(any_store, any_url, VIEW, AS_OF, rows(10))
-    materialize(any_store, any_url, VIEW, AS_OF, rows(10), restatement=1)
-    space = key_space(VIEW, AS_OF)
-    assert drop_space(any_store, space) == 10
-    kept = key_space(VIEW, AS_OF, restatement=1)
-    assert None not in any_store.read([kept.marker, *(kept.row(b"%d" % i) for i in range(10))])
-    assert any_store.read([space.marker]) == [None]
+def test_dropping_spaces_takes_their_rows_and_no_others_in_one_walk(
+    any_url: str, any_store: RedisStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again, other = {"restatement": 1}, view_plan(VIEW.fields, name="view2")
+    half = key_space(VIEW, AS_OF + 30 * MINUTE)  # its text begins like that of AS_OF
+    for view, space in ((VIEW, key_space(VIEW, AS_OF)), (VIEW, key_space(VIEW, AS_OF + DAY)), (VIEW, half)):
+        materialize(any_store, any_url, view, space.as_of, rows(10))
+    materialize(any_store, any_url, VIEW, AS_OF, rows(10), **again)
+    materialize(any_store, any_url, other, AS_OF, rows(10))
+    dropped = [key_space(VIEW, AS_OF), key_space(VIEW, AS_OF + DAY)]
+    patterns: list[bytes] = []
+    delete = any_store.delete
+
+    def counted(pattern: bytes, **options: Any) -> int:
+        patterns.append(pattern)
+        return delete(pattern, **options)
+
+    monkeypatch.setattr(any_store, "delete", counted)
+    assert drop_spaces(any_store, dropped) == 20
+    assert len(patterns) == 1
+    for kept in (key_space(VIEW, AS_OF, **again), half, key_space(other, AS_OF)):
+        assert None not in any_store.read([kept.marker, *(kept.row(b"%d" % i) for i in range(10))])
+    assert any_store.read([space.marker for space in dropped]) == [None, None]
+    assert drop_spaces(any_store, []) == 0
+    assert len(patterns) == 1
+
+
+def test_a_view_of_every_minute_keeps_a_few_copies(url: str, store: RedisStore) -> None:
+    grid = Grid(MINUTE)
+    for i in range(60):
+        space = key_space(VIEW, AS_OF + i * MINUTE)
+        refresh = begin_refresh(store, space, expires_in_s=60)
+        complete_refresh(store, refresh, grid=grid, completed_at=space.as_of, rows=0)
+    assert [entry.as_of for entry in read_head(store, space).entries] == [AS_OF + i * MINUTE for i in range(49, 60)]
 
 
 def test_a_refresh_does_not_begin_in_a_store_that_may_evict(url: str, store: RedisStore) -> None:

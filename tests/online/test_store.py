@@ -67,6 +67,12 @@ def test_extending_never_shortens_and_tells_when_the_key_is_gone(any_store: Redi
     assert any_store.read([b"for ever"]) == [b"1"]
 
 
+def test_deleting_takes_only_what_has_one_of_the_endings(any_store: RedisStore) -> None:
+    any_store.write({b"p:%d:%d" % (i, i % 3): b"" for i in range(30)})
+    assert any_store.delete(b"p:*", endings=(b":0", b":2")) == 20
+    assert set(any_store.find(b"")) == {b"p:%d:1" % i for i in range(1, 30, 3)}
+
+
 def test_finding_and_deleting_take_all_that_match_and_nothing_else(any_store: RedisStore) -> None:
     any_store.write({b"p:%d" % i: b"" for i in range(2500)})
     any_store.write({b"p*:x": b"", b"q:1": b""})
