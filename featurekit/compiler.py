@@ -60,6 +60,9 @@ def compile_repository(loaded: LoadedRepo, base: Path) -> CompiledRepository:
             continue  # the source's own mistake has said why
         if compiled := compile_view(view, entity, source, schema, mistakes.add):
             views[view.name] = compiled
+    for view in loaded.set_aside.values():
+        if schema := schemas.get(view.source):
+            _check_expressions(view, RowScope.of(repository.sources[view.source], schema), mistakes.add)
     for on_demand in repository.on_demand_feature_views.values():
         compile_on_demand(
             on_demand, {name: name for name in views}, views, mistakes.add, known=repository, left_out=loaded.left_out
@@ -75,6 +78,14 @@ def compile_repository(loaded: LoadedRepo, base: Path) -> CompiledRepository:
         if compiled_service := compile_service(alone, repository, views, mistakes.add):
             own[name] = compiled_service
     return CompiledRepository(repository=repository, views=views, services=services, view_services=own)
+
+
+def _check_expressions(view: FeatureView, scope: RowScope, report: Report) -> None:
+    """Report the mistakes in the SQL of a view that can't be compiled for another reason."""
+    _where(view, scope, report)
+    compiler = FeatureCompiler(view=view, scope=scope, report=report)
+    for feature in view.features:
+        compiler.compile(feature.name)
 
 
 def compile_view(

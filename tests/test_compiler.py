@@ -297,3 +297,13 @@ def test_zeros_of_different_sign_do_not_share_a_slot(base: Path) -> None:
         base, "a: {sql: sum(amount / 0.5D * 0.0D), window: 1d}\nb: {sql: sum(amount / 0.5D * -0.0D), window: 1d}"
     ).views["spend"]
     assert len(view.slots) == 2
+
+
+def test_a_view_with_a_wrong_reference_has_its_sql_checked_all_the_same(base: Path) -> None:
+    folder = base / "defs"
+    folder.mkdir()
+    text = BASE.replace("entity: user", "entity: usr") + "      a: {sql: amuont}\n"
+    (folder / "defs.yaml").write_text(text)
+    with pytest.raises(DefinitionErrors) as caught:
+        compile_repository(load_repo(folder), base)
+    assert len(caught.value.mistakes) == 2, [one.what for one in caught.value.mistakes]

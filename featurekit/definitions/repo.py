@@ -5,8 +5,8 @@ files ──read_files──▶ plain values ──build──▶ definitions �
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +52,8 @@ class LoadedRepo:
     positions: Positions
     mistakes: tuple[DefinitionError, ...]
     left_out: frozenset[Place] = frozenset()
+    set_aside: Mapping[str, FeatureView] = field(default_factory=dict)
+    """Views that are left out for what they refer to, while their source is there: their SQL can still be checked."""
 
 
 def load_repo(path: Path, *, root: Path | None = None) -> LoadedRepo:
@@ -93,9 +95,15 @@ def check_written(written: Written) -> LoadedRepo:
             reference_problems(Repository.model_construct(None, **everything), frozenset(builder.left_out))
         )
     left_out = builder.left_out | {problem.path[:2] for problem in references}
-    repository = _closed(Repository.model_validate(builder.built), left_out)
+    whole = Repository.model_validate(builder.built)
+    repository = _closed(whole, left_out)
     found = [positions.mistake(problem) for problem in (*builder.problems, *references)]
-    return LoadedRepo(repository, positions, by_position([*written.mistakes, *found]), frozenset(left_out))
+    set_aside = {
+        name: view
+        for name, view in whole.feature_views.items()
+        if name not in repository.feature_views and view.source in repository.sources
+    }
+    return LoadedRepo(repository, positions, by_position([*written.mistakes, *found]), frozenset(left_out), set_aside)
 
 
 class _Builder:
