@@ -88,8 +88,8 @@ def validated(compiled: CompiledRepository) -> Answer:
 def delay_warnings(repository: Repository) -> tuple[str, ...]:
     """Return a warning for each view that leaves its refreshes no time to run."""
     return tuple(
-        f"feature view {name} has no availability_delay: training will take values that serving can't have had yet while"
-        " the run lasts; declare as long as a run takes, such as availability_delay: 30m"
+        f"feature view {name} has no availability_delay: training will take values that serving can't have had yet"
+        " while the run lasts; declare as long as a run takes, such as availability_delay: 30m"
         for name, view in repository.feature_views.items()
         if view.serves_at_once
     )
