@@ -19,7 +19,7 @@ from featurekit.consistency.check import check_consistency
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
-from featurekit.errors import InputError
+from featurekit.errors import InputError, SettingsError
 from featurekit.explain import Explanation, explain_service, explain_view
 from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.labels import LabelSpec
@@ -134,7 +134,8 @@ class FeatureStore:
     def plan(self) -> RegistrationPlan:
         """Return what `register` would do now."""
         registry, now = self.registry, self.settings.clock()
-        return plan_registration(desired_state(self.definitions), registry.deployed(), registry.watermarks(now), now)
+        desired, deployed = desired_state(self.definitions), registry.deployed()
+        return plan_registration(desired, deployed, registry.watermarks(now), now, registry.models())
 
     def register(self, plan: RegistrationPlan | None = None) -> apply.Registered:
         """Register the definitions, or carry out a plan as it was shown; return what was done. Computes nothing."""
@@ -165,8 +166,8 @@ class FeatureStore:
 
         wanted = [(view, instant) for view in self._views(views) for instant in instants(view)]
         to = Deployment(
+            url=self._url_for_executors(),  # first: it is refused before a server is started
             store=self.online,
-            url=self.online_url,
             registry=self.registry,
             namespace=self.namespace,
             retention=self.settings.retention,
@@ -239,6 +240,15 @@ class FeatureStore:
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
         )
+
+    def _url_for_executors(self) -> str:
+        if self.settings.redis_url is None and not self.engine.is_local:
+            raise SettingsError(
+                "Spark's executors can't write to the embedded server",
+                why="it listens on this machine's loopback only, and they run on other machines",
+                try_="redis.url: a server that all of them reach, or spark.master = local[*]",
+            )
+        return self.online_url
 
     def _recorded_snapshot(self, space: KeySpace) -> str | None:
         refresh = (space.as_of, space.restatement)

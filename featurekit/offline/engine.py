@@ -30,6 +30,11 @@ class BatchEngine(Protocol):
         """The folder that relative source paths are relative to."""
         ...
 
+    @property
+    def is_local(self) -> bool:
+        """Whether everything runs on this machine, so that its files and its loopback are the executors' too."""
+        ...
+
     def read_parquet(self, path: str) -> DataFrame:
         """Return the rows of Parquet files; nanosecond timestamps as bigint, folder partitions as strings."""
         ...

@@ -51,6 +51,7 @@ PINNED: Final = {
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
 }
+_LOCAL: Final = "file://"  # a cluster's default file system is another one (fs.defaultFS)
 # CSV as RFC 4180 has it; an empty cell and a quoted empty one can be told apart.
 _NULL_CELL: Final = "\u0001featurekit: null\u0001"
 _CSV: Final = {
@@ -83,6 +84,10 @@ class SparkEngine:
     @property
     def root(self) -> Path:
         return self._root
+
+    @property
+    def is_local(self) -> bool:
+        return str(self.session.sparkContext.master).startswith("local")
 
     def read_parquet(self, path: str) -> DataFrame:
         with _our_errors():
@@ -121,7 +126,7 @@ class SparkEngine:
 
     def write_parquet(self, frame: DataFrame, folder: Path) -> None:
         with _our_errors():
-            frame.write.parquet(str(folder))
+            frame.write.parquet(f"{_LOCAL}{folder.absolute()}")
 
     def stop(self) -> None:
         """End the session and its JVM's work; frames of this engine are dead afterwards."""
@@ -129,7 +134,7 @@ class SparkEngine:
             self.session.stop()
 
     def _resolved(self, path: str) -> str:
-        return path if is_remote(path) else str(local_path(path, self._root))
+        return path if is_remote(path) else f"{_LOCAL}{local_path(path, self._root).absolute()}"
 
 
 def start_engine(
@@ -141,15 +146,12 @@ def start_engine(
     into `spark.log` under the state folder. Another master is configured by its own deployment.
     """
     _quiet_python_loggers()
+    environ = os.environ if environ is None else environ
+    _refuse_connect(settings, environ)
     if active := SparkSession.getActiveSession():
         return SparkEngine(active, settings.root)
-    environ = os.environ if environ is None else environ
     local = settings.spark_master.startswith("local")
-    builder: Any = SparkSession.builder.appName(app)
-    if settings.spark_master.startswith("sc://"):
-        builder = builder.remote(settings.spark_master)
-    else:
-        builder = builder.master(settings.spark_master)
+    builder: Any = SparkSession.builder.appName(app).master(settings.spark_master)
     options = {**(_local_options(settings) if local else {}), **dict(settings.spark_conf)}
     for key, value in options.items():
         builder = builder.config(key, value)
@@ -165,11 +167,26 @@ def start_engine(
         except (PySparkException, Py4JError, RuntimeError, OSError) as error:
             raise BatchEngineError(
                 "Spark does not start",
-                where=str(log) if log else shown_path(settings.spark_master.partition(";")[0]),
+                where=str(log) if log else shown_path(settings.spark_master),
                 why=_reason(log, said_before) or str(error),
                 try_="check the Spark settings; `featurekit doctor` checks Java and memory",
             ) from error
     return SparkEngine(session, settings.root)
+
+
+def _refuse_connect(settings: Settings, environ: Mapping[str, str]) -> None:
+    asked = {
+        "spark.master": settings.spark_master if settings.spark_master.startswith("sc://") else None,
+        "spark.remote": dict(settings.spark_conf).get("spark.remote"),
+        "SPARK_REMOTE": environ.get("SPARK_REMOTE"),  # Spark itself prefers it to any master
+    }
+    for where, url in asked.items():
+        if url:
+            raise SettingsError(
+                f"{where} names a Spark Connect server, {shown_path(url.partition(';')[0])}",
+                why="a Connect client is not shown a query's plan, in which featurekit looks for rand() and its like",
+                try_="a classic master: local[*], yarn, k8s://… or spark://…, or spark-submit of jobs/*",
+            )
 
 
 def _local_options(settings: Settings) -> dict[str, str]:

@@ -6,16 +6,19 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.parquet as pq
+
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledService
-from featurekit.errors import InputError
+from featurekit.errors import BatchEngineError, InputError
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.labels import LabelSpec
+from featurekit.offline.labels import LabelSpec, read_labels
 from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
 from featurekit.offline.sql import Query, Select, Sql, call, cast, name, render_query
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 # Begins with _ : whatever reads the folder as Parquet passes it over.
 MANIFEST: Final = "_manifest.json"
 _WRITTEN: Final = "featurekit_dataset"
+_LABELS: Final = "featurekit_label_rows"
+_COUNT: Final = render_query(Query(steps=(("rows", Select(columns=(("n", "count(*)"),), source=_LABELS)),)))
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # as a part of a path: s3a://bucket is s3a:/bucket by then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +70,9 @@ def build_dataset(
     """Write the label rows with the service's outputs into the folder `out`, which must not exist yet.
 
     The folder appears whole or not at all. Its id follows from the definitions, the labels and every value: the same
-    content has the same id, wherever and whenever it was made.
+    content has the same id, wherever and whenever it was made. On a cluster `out` is a folder that all nodes share.
     """
-    if out.exists():
-        raise InputError(f"{out} exists already", why="a training set is never overwritten", try_="name another folder")
+    _check_out(out)
     frame = point_in_time(engine, service, labels, now=now)
     snapshots = tuple(snapshot_source(engine, part.view) for part in service.views)
     label_digest = _digest(engine, labels.path)
@@ -75,6 +80,7 @@ def build_dataset(
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         engine.write_parquet(frame, unfinished)
+        _check_written(engine, unfinished, read_labels(engine, service, labels))
         written = engine.read_parquet(str(unfinished.absolute()))
         rows, content, statistics = _statistics(engine, service, written, labels.timestamp)
         identity = {
@@ -91,6 +97,33 @@ def build_dataset(
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return result
+
+
+def _check_out(out: Path) -> None:
+    if scheme := next((part for part in out.parts if _SCHEME.fullmatch(part)), None):
+        raise InputError(
+            f"a training set can't be written to {scheme}//",
+            where=str(out),
+            why="it appears whole or not at all: it is renamed when it is complete, as only a file system can",
+            try_="a folder of this machine, or one that is mounted here; copy it from there",
+        )
+    if out.exists():
+        raise InputError(f"{out} exists already", why="a training set is never overwritten", try_="name another folder")
+
+
+def _check_written(engine: BatchEngine, folder: Path, labels: DataFrame) -> None:
+    """Raise where executors on other machines wrote to disks of their own."""
+    if engine.is_local:
+        return
+    rows = sum(pq.read_metadata(file).num_rows for file in folder.glob("*.parquet"))
+    expected = engine.to_arrow(engine.query(_COUNT, {_LABELS: labels}))["n"][0].as_py()
+    if rows != expected:
+        raise BatchEngineError(
+            f"{rows:,} of {expected:,} rows of the training set are on this machine",
+            where=str(folder.parent),
+            why="the executors run on other machines, and wrote the rest to disks of their own",
+            try_="name a folder that all nodes share, or run with spark.master = local[*]",
+        )
 
 
 def _manifest(
