@@ -21,6 +21,7 @@ from featurekit.registry.diff import ServiceMetadataChanged, ViewMetadataChanged
 from featurekit.registry.explain import summarize
 from featurekit.registry.plan import (
     NeedsRefresh,
+    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -53,7 +54,7 @@ def register(
     Nobody else registers between the plan and its end: of several processes at once, each sees what the one before did.
     """
     with registry.writing() as writer:
-        plan = plan_registration(desired, writer.deployed(), writer.watermarks(now), now)
+        plan = plan_registration(desired, writer.deployed(), writer.watermarks(now), now, writer.models())
         _walk(plan, writer, store, namespace, now)
     return Registered(plan=plan, moved=switch_ready(registry, store, namespace, now))
 
@@ -163,6 +164,8 @@ def _carry_out(
             writer.end_registration(earlier, RegistrationStatus.SUPERSEDED)
         case SwitchPointer():
             pass  # recorded with the registration: `switch_ready` moves the readers, now or when it is time
+        case OutdateModel():
+            pass  # for whoever trains it
         case NeedsRefresh():
             pass  # for whoever materializes
         case _:

@@ -134,7 +134,8 @@ class FeatureStore:
     def plan(self) -> RegistrationPlan:
         """Return what `register` would do now."""
         registry, now = self.registry, self.settings.clock()
-        return plan_registration(desired_state(self.definitions), registry.deployed(), registry.watermarks(now), now)
+        desired, deployed = desired_state(self.definitions), registry.deployed()
+        return plan_registration(desired, deployed, registry.watermarks(now), now, registry.models())
 
     def register(self, plan: RegistrationPlan | None = None) -> apply.Registered:
         """Register the definitions, or carry out a plan as it was shown; return what was done. Computes nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,13 @@ from featurekit.online.refresh import begin_refresh, complete_refresh, withdraw_
 from featurekit.plan import decode_plan
 from featurekit.registry.desired import desired_state
 from featurekit.registry.explain import explain
+from featurekit.registry.models import drafted
 from featurekit.registry.plan import plan_registration
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import Desired, RegistrationStatus
 from tests.registry.definitions import compiled
 from tests.registry.states import NOW, TODAY
+from tests.registry.test_registry import RECORD
 
 PLACE = Namespace("shop", "dev")
 WINDOW = ("sum(amount), window: 7d", "sum(amount), window: 8d")
@@ -211,6 +214,22 @@ def test_a_service_does_not_begin_to_read_a_view_that_the_store_has_lost(
     # A new service has no readers to lose anything.
     assert registry.deployed().serving["both"].number == 1
     assert registry.deployed().serving["score"].number == 1
+
+
+def test_a_model_that_ends_with_a_registration_is_told_when_it_is_registered(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path)
+    register(old, registry, store, PLACE, NOW)
+    (tmp_path / "model.onnx").write_bytes(b"one")
+    with drafted(tmp_path / "model.onnx", registry.models_folder) as draft:
+        record = replace(RECORD, service_fingerprint=fingerprint(old, "score"), sha256=draft.sha256, file=draft.file)
+        registry.add_model(record, draft)
+
+    plan = register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW).plan
+
+    told = "  model delay v1 answers until readers of score move: retrain it on v2 and register it again then"
+    assert told in explain(plan)
 
 
 def test_a_registration_moves_as_a_whole_with_its_last_view(

@@ -7,7 +7,7 @@ from typing import Any
 from featurekit.cli.answer import Block, Line, Tone
 from featurekit.clock import format_instant
 from featurekit.registry.explain import explain, summarize
-from featurekit.registry.plan import NeedsRefresh, RegistrationPlan, SwitchPointer
+from featurekit.registry.plan import NeedsRefresh, OutdateModel, RegistrationPlan, SwitchPointer
 
 _TONES = {"+": Tone.GOOD, "~": Tone.WARNING, "-": Tone.BAD}
 
@@ -18,7 +18,7 @@ def plan_blocks(plan: RegistrationPlan) -> tuple[Block, ...]:
 
 
 def plan_document(plan: RegistrationPlan) -> dict[str, Any]:
-    """Return the plan for machines: its changes, its lines, and what must be materialized before readers move."""
+    """Return the plan for machines: its changes, its lines, what must be materialized, and which models end with it."""
     return {
         "base": plan.base,
         "is_empty": plan.is_empty,
@@ -38,5 +38,10 @@ def plan_document(plan: RegistrationPlan) -> dict[str, Any]:
             }
             for stage in plan.stages
             if isinstance(stage, SwitchPointer) and not stage.is_own
+        ],
+        "outdated_models": [
+            {"model": stage.model, "version": stage.version, "service": stage.service, "becomes": stage.becomes}
+            for stage in plan.stages
+            if isinstance(stage, OutdateModel)
         ],
     }

@@ -18,6 +18,7 @@ from featurekit.registry.diff import (
 )
 from featurekit.registry.plan import (
     NeedsRefresh,
+    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -86,6 +87,8 @@ def _line(stage: Stage, unmade: set[str]) -> str | None:
             return f"  take over what registration {registration} left waiting"
         case SwitchPointer():
             return None if stage.is_own else f"  {_switch(stage)}"
+        case OutdateModel():
+            return f"  {_outdated(stage)}"
         case NeedsRefresh():
             return (
                 f"  {stage.view} v{stage.number} has no fresh values: materialize as of {format_instant(stage.as_of)}"
@@ -100,7 +103,19 @@ def _switch(stage: SwitchPointer) -> str:
     if not stage.waits:
         return f"switch {stage.service} from v{stage.replaces} to v{stage.number} at once"
     views = ", ".join(stage.waits)
-    return f"switch {stage.service} from v{stage.replaces} to v{stage.number} when materialized: {views}"
+    return (
+        f"switch {stage.service} from v{stage.replaces} to v{stage.number} when materialized: {views};"
+        f" until then v{stage.replaces} serves, without new refreshes of what changed"
+    )
+
+
+def _outdated(stage: OutdateModel) -> str:
+    if stage.becomes is None:
+        return f"model {stage.model} v{stage.version} answers no more: its service {stage.service} is removed"
+    return (
+        f"model {stage.model} v{stage.version} answers until readers of {stage.service} move:"
+        f" retrain it on v{stage.becomes} and register it again then"
+    )
 
 
 def _change(stage: Stage) -> Change | None:
@@ -113,7 +128,7 @@ def _change(stage: Stage) -> Change | None:
             return removal
         case RemoveService(change=removed, is_own=is_own):
             return None if is_own else removed
-        case PublishPlan() | TakeOver() | SwitchPointer() | NeedsRefresh():
+        case PublishPlan() | TakeOver() | SwitchPointer() | OutdateModel() | NeedsRefresh():
             return None
         case _:
             assert_never(stage)

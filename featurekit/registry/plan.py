@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from featurekit.clock import Instant
@@ -21,6 +21,7 @@ from featurekit.registry.diff import (
     ViewRemoved,
     diff,
 )
+from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.state import Deployed, Desired, DesiredService, DesiredView
 from featurekit.registry.switch import Watermarks, taken_over, waits_of
 
@@ -85,6 +86,19 @@ class SwitchPointer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutdateModel:
+    """A model answers for what its service is now, and no more once readers move to `becomes` (None: to nothing).
+
+    Nothing waits for it: who registers decides.
+    """
+
+    model: str
+    version: int
+    service: str
+    becomes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsRefresh:
     """A view version without fresh values: a refresh now would compute `as_of`. Registering itself computes nothing."""
 
@@ -93,7 +107,17 @@ class NeedsRefresh:
     as_of: Instant
 
 
-Stage = WriteView | WriteService | RemoveView | RemoveService | PublishPlan | TakeOver | SwitchPointer | NeedsRefresh
+Stage = (
+    WriteView
+    | WriteService
+    | RemoveView
+    | RemoveService
+    | PublishPlan
+    | TakeOver
+    | SwitchPointer
+    | OutdateModel
+    | NeedsRefresh
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +132,28 @@ class RegistrationPlan:
         return not self.stages
 
 
-def plan_registration(desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant) -> RegistrationPlan:
-    """Return the plan that leads from what is deployed to what is desired."""
-    return plan(diff(desired, deployed), desired, deployed, refreshed, now)
+def plan_registration(
+    desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant, models: Sequence[ModelRecord] = ()
+) -> RegistrationPlan:
+    """Return the plan that leads from what is deployed to what is desired; `models` newest first, as registered."""
+    return plan(diff(desired, deployed), desired, deployed, refreshed, now, models)
 
 
 def plan(
-    changes: tuple[Change, ...], desired: Desired, deployed: Deployed, refreshed: Watermarks, now: Instant
+    changes: tuple[Change, ...],
+    desired: Desired,
+    deployed: Deployed,
+    refreshed: Watermarks,
+    now: Instant,
+    models: Sequence[ModelRecord] = (),
 ) -> RegistrationPlan:
     """Return the stages for `changes`, in the order in which they are carried out."""
+    switches = tuple(_switches(changes, desired, deployed, refreshed, now))
     stages = (
         *_writes(changes, desired, deployed),  # first: the rest refers to these versions
         *_publishes(changes, desired, deployed),  # before any switch, which must lead to a plan that is there
-        *_switches(changes, desired, deployed, refreshed, now),
+        *switches,
+        *_outdated(switches, changes, desired, deployed, models),
         *_refreshes(changes, desired, refreshed, now),  # last: registering ends here, somebody else computes
     )
     return RegistrationPlan(base=deployed.registration, stages=stages)
@@ -174,6 +207,30 @@ def _switches(
             waits=() if serving is None else tuple(sorted(waits)),
             is_own=desired.services[name].is_own,
         )
+
+
+def _outdated(
+    switches: tuple[Stage, ...],
+    changes: tuple[Change, ...],
+    desired: Desired,
+    deployed: Deployed,
+    models: Sequence[ModelRecord],
+) -> Iterator[Stage]:
+    becomes: dict[str, int | None] = {each.service: each.number for each in switches if isinstance(each, SwitchPointer)}
+    becomes |= {change.name: None for change in changes if isinstance(change, ServiceRemoved)}
+    newest = {record.name: record for record in reversed(models)}
+    for record in newest.values():
+        serving, wanted = deployed.serving.get(record.service), desired.services.get(record.service)
+        if record.service not in becomes or serving is None:
+            continue
+        now, then = serving.fingerprint.data, wanted.fingerprint.data if wanted else None
+        if record.service_fingerprint == now != then:
+            yield OutdateModel(
+                model=record.name,
+                version=record.version,
+                service=record.service,
+                becomes=becomes[record.service],
+            )
 
 
 def _refreshes(changes: tuple[Change, ...], desired: Desired, refreshed: Watermarks, now: Instant) -> Iterator[Stage]:

@@ -200,6 +200,10 @@ class Writer:
     def watermarks(self, at: Instant) -> dict[str, Watermark]:
         return refreshes.read_watermarks(self.connection, self.namespace, at)
 
+    def models(self) -> tuple[ModelRecord, ...]:
+        """Return the versions of all models, by name, newest first."""
+        return models.read_models(self.connection, self.namespace)
+
     def last_completion(self) -> Instant:
         """Return when the latest refresh was complete, 0 where none was."""
         return refreshes.read_last_completion(self.connection, self.namespace)

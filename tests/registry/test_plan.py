@@ -13,8 +13,10 @@ from featurekit.registry.diff import (
     ViewRemoved,
 )
 from featurekit.registry.explain import explain, summarize
+from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import (
     NeedsRefresh,
+    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -25,7 +27,7 @@ from featurekit.registry.plan import (
     WriteView,
     plan_registration,
 )
-from featurekit.registry.state import Deployed
+from featurekit.registry.state import Deployed, DesiredService
 from tests.registry.states import (
     NOW,
     TODAY,
@@ -42,7 +44,24 @@ from tests.registry.states import (
 SPEND, SPEND_B = view("spend", amount="1"), view("spend", "b", amount="2")
 LOAD, LOAD_B = view("load", size="1"), view("load", "b", size="2")
 SCORE, SCORE_B = service("score", SPEND, LOAD, plan=b"1"), service("score", SPEND_B, LOAD, plan=b"2")
+UNTIL_THEN = "until then v1 serves, without new refreshes of what changed"
 RANK, RANK_B = service("rank", LOAD, plan=b"3"), service("rank", LOAD_B, plan=b"4")
+
+
+def model(name: str, of: DesiredService, *, version: int = 1) -> ModelRecord:
+    return ModelRecord(
+        name=name,
+        version=version,
+        service=of.name,
+        service_fingerprint=of.fingerprint.data,
+        sha256="",
+        file="",
+        columns=(),
+        dtype="float32",
+        input="features",
+        output="probability",
+        registered_at=NOW,
+    )
 
 
 def test_a_first_registration_publishes_before_it_serves_and_serves_before_anything_is_materialized() -> None:
@@ -223,10 +242,38 @@ def test_explain_says_what_the_stages_do() -> None:
         "+ spend v2 (data changed: amount), needs materialize",
         "+ service score v2 (data changed: spend)",
         "  publish the lookup plan of score v2",
-        "  switch score from v1 to v2 when materialized: spend",
+        f"  switch score from v1 to v2 when materialized: spend; {UNTIL_THEN}",
         "  spend v2 has no fresh values: materialize as of 2013-11-15T00:00Z",
     )
     assert summarize(plan) == ("+ spend v2 (data changed: amount)", "+ service score v2 (data changed: spend)")
+
+
+def test_a_model_whose_service_changes_is_told_with_what_to_do() -> None:
+    state = deployed(
+        [registered_view(SPEND), registered_view(LOAD)], [registered_service(SCORE), registered_service(RANK)]
+    )
+    old, other, gone = model("delay", SCORE), model("queue", SCORE, version=2), model("rank", RANK)
+    models = (old, model("queue", SCORE_B, version=3), other, gone)
+
+    plan = plan_registration(desired([SPEND_B, LOAD], [SCORE_B]), state, {}, NOW, models)
+
+    # The newest version of `queue` is for what comes: it waits for the switch, and there is nothing to do.
+    assert [stage for stage in plan.stages if isinstance(stage, OutdateModel)] == [
+        OutdateModel(model="rank", version=1, service="rank", becomes=None),
+        OutdateModel(model="delay", version=1, service="score", becomes=2),
+    ]
+    assert explain(plan)[-3:-1] == (
+        "  model rank v1 answers no more: its service rank is removed",
+        "  model delay v1 answers until readers of score move: retrain it on v2 and register it again then",
+    )
+
+
+def test_a_model_of_a_service_that_stays_is_not_told() -> None:
+    state = deployed(
+        [registered_view(SPEND), registered_view(LOAD)], [registered_service(SCORE), registered_service(RANK)]
+    )
+    plan = plan_registration(desired([SPEND_B, LOAD], [SCORE_B, RANK]), state, {}, NOW, [model("rank", RANK)])
+    assert not [stage for stage in plan.stages if isinstance(stage, OutdateModel)]
 
 
 def test_explain_says_when_nothing_changes() -> None:
