@@ -217,9 +217,7 @@ _IGNORABLE_RANGES: Final[_Ranges] = (
 
 def _map(runs: _Runs, several: dict[int, str]) -> dict[int, str]:
     letters = (
-        (point, chr(point + distance))
-        for first, last, step, distance in runs
-        for point in range(first, last + 1, step)
+        (point, chr(point + distance)) for first, last, step, distance in runs for point in range(first, last + 1, step)
     )
     return {**dict(letters), **several}
 
