@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -52,6 +53,25 @@ def read_footer(path: Path) -> tuple[FooterColumn, ...]:
         columns.append(_column(field, metadata.schema.column(leaf)) if _leaves(field.type) else _nested(field))
         leaf += _leaves(field.type)
     return tuple(columns)
+
+
+def null_counts(path: Path, names: Sequence[str]) -> tuple[int, ...] | None:
+    """Return how many nulls a file has in each column, from its footer; None where that does not say it for all."""
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return None
+    columns = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
+    if any(columns.count(name) != 1 for name in names):
+        return None
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    counts = []
+    for at in map(columns.index, names):
+        found = [group.column(at).statistics for group in groups if group.num_rows]
+        if not all(statistics is not None and statistics.has_null_count for statistics in found):
+            return None
+        counts.append(sum(statistics.null_count for statistics in found))
+    return tuple(counts)
 
 
 def _leaves(arrow: pa.DataType) -> int:

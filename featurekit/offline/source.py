@@ -43,6 +43,8 @@ from featurekit.offline.sql import (
     subquery,
     try_cast,
 )
+from featurekit.parquet_footer import null_counts
+from featurekit.source_files import is_remote, source_files
 from featurekit.source_schema import SourceSchema
 from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
@@ -257,6 +259,8 @@ def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: 
 def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
     """Return how many rows no as-of ever sees: without an event timestamp, or never known."""
     columns = [part for part in (view.source.event_timestamp, view.source.created_timestamp) if part is not None]
+    if (counted := _invisible_by_footers(engine, view, columns)) is not None:
+        return counted
     query = event_steps(view, known_by=None, since=None, until=None)
     # Over the typed columns: a null stays null on its way to an instant, and Parquet skips row groups without any.
     typed = dict(query.steps)["source"]
@@ -267,3 +271,16 @@ def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
     text = render_query(Query(steps=(*read, ("result", step))))
     frame = engine.query(text, {frame_name(view): read_source(engine, view)})
     return int(engine.to_arrow(frame)["n"][0].as_py())
+
+
+def _invisible_by_footers(engine: BatchEngine, view: CompiledView, columns: list[str]) -> int | None:
+    """Return the count from the footers of Parquet files on this machine; None where only the rows can tell."""
+    source, path = view.source, view.source.path
+    if source.kind is not SourceFormat.PARQUET or path is None or is_remote(path):
+        return None
+    files = [null_counts(file.path, columns) for file in source_files(path, engine.root)]
+    known = [counts for counts in files if counts is not None]
+    # Nulls in both columns may be in the same rows or not.
+    if len(known) < len(files) or any(sum(count > 0 for count in counts) > 1 for counts in known):
+        return None
+    return sum(map(sum, known))
