@@ -43,13 +43,14 @@ class Output:
     as_json: bool = False
 
     def answer(self, answer: Answer) -> None:
-        """Print a command's result."""
+        """Print a command's result, and let go of it at once: `serve` prints where it listens and then runs on."""
         if self.as_json:
             self._document(answer.document)
-            return
-        console = _console(sys.stdout)
-        for block in answer.blocks:
-            _block(console, block)
+        else:
+            console = _console(sys.stdout)
+            for block in answer.blocks:
+                _block(console, block)
+        sys.stdout.flush()
         for error in answer.errors:
             self.error(error)
 
