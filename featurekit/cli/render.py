@@ -50,9 +50,9 @@ class Output:
             console = _console(sys.stdout)
             for block in answer.blocks:
                 _block(console, block)
+            for error in answer.errors:
+                self.error(error)
         sys.stdout.flush()
-        for error in answer.errors:
-            self.error(error)
 
     def error(self, error: FeaturekitError) -> None:
         """Print an error with its four parts laid out."""
