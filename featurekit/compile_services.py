@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -227,6 +227,8 @@ def compile_service(
     request = _request(definitions, keys, on_demand, report) if keys is not None else None
     if keys is None or request is None:
         return None
+    if _differ_in_case((*keys.names, *request.names), (*path, "features"), report):
+        return None
     outputs = tuple(output for part in service.features for output in _outputs(part, views, on_demand))
     computed = tuple(feature for features in on_demand.values() for feature in features.values())
     fingerprint = service_fingerprint(
@@ -247,6 +249,24 @@ def compile_service(
         outputs=outputs,
         fingerprint=fingerprint,
     )
+
+
+def _differ_in_case(names: Iterable[str], path: Place, report: Report) -> bool:
+    """Report two keys or request values whose names differ in case only; return whether there are any."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            report(
+                path,
+                InputError(
+                    f"the request values {other} and {name} differ in case only",
+                    why="Spark does not tell them apart, so no training set could have both",
+                    try_="rename one of them",
+                ),
+            )
+            return True
+    return False
 
 
 def _wanted(service: FeatureService, view: OnDemandFeatureView) -> frozenset[str]:

@@ -307,3 +307,24 @@ def test_a_view_with_a_wrong_reference_has_its_sql_checked_all_the_same(base: Pa
     with pytest.raises(DefinitionErrors) as caught:
         compile_repository(load_repo(folder), base)
     assert len(caught.value.mistakes) == 2, [one.what for one in caught.value.mistakes]
+
+
+def test_request_values_that_spark_does_not_tell_apart_are_refused(base: Path) -> None:
+    rest = """
+on_demand_feature_views:
+  one:
+    request: {fee: double, User_id: bigint}
+    features:
+      more: {sql: fee + User_id}
+  other:
+    request: {Fee: double}
+    features:
+      less: {sql: Fee}
+feature_services:
+  a: {features: [one, spend.n]}
+  b: {features: [one, other]}
+"""
+    assert [what for _, what in mistakes(base, FEATURES, rest)] == [
+        "the request values user_id and User_id differ in case only",
+        "the request values fee and Fee differ in case only",
+    ]
