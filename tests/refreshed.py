@@ -12,11 +12,11 @@ from featurekit.apply import register
 from featurekit.arrow_types import to_arrow_schema
 from featurekit.clock import DAY, Instant
 from featurekit.compiled import CompiledRepository, CompiledView
+from featurekit.counters import add_counters
 from featurekit.offline.materialize import MaterializeResult, Sink
 from featurekit.offline.snapshot import SourceSnapshot
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
-from featurekit.online.writer import add_counters
 from featurekit.refreshing import Deployment, RefreshOutcome, refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
-
-from featurekit.arrow_types import to_arrow_schema
+from featurekit.arrow_types import from_arrow_schema
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import CompiledView
+from featurekit.counters import COUNTERS, add_counters, counter_batch
 from featurekit.errors import SourceError, TimeError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import BatchEngine, Batches
@@ -38,14 +37,12 @@ from featurekit.offline.source import (
 from featurekit.offline.sql import Query, Select, Sql, instant, name, render_query
 from featurekit.rows import LAST_EVENT, offline_schema
 from featurekit.targets.spark import render
-from featurekit.types import Field, Int64, Schema, String
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Sink = Callable[[Batches], Batches]
-"""Takes a partition's rows and yields counters: batches of COUNTERS, summed over all partitions."""
-COUNTERS: Final = Schema((Field("name", String()), Field("value", Int64())))  # nullable: as sinks write them
+"""Takes a partition's rows and yields counters: batches of `counters.COUNTERS`, summed over all partitions."""
 ROWS: Final = "$rows"  # apart from the counters of any sink
 _LATEST: Final = "$latest"
 
@@ -76,11 +73,9 @@ def materialize(
     snapshot = snapshot_source(engine, view)
     invisible = count_invisible(engine, view)
     frame = materialized_frame(engine, view, as_of)
-    counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), COUNTERS))
+    counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), from_arrow_schema(COUNTERS)))
     _check_unchanged(view, snapshot, snapshot_source(engine, view))
-    counters: dict[str, int] = {}
-    for label, value in zip(counted["name"].to_pylist(), counted["value"].to_pylist(), strict=True):
-        counters[label] = counters.get(label, 0) + value
+    counters = add_counters(counted.to_batches())
     return MaterializeResult(
         view=view.name,
         as_of=as_of,
@@ -261,4 +256,4 @@ class _CountedSink:
         else:
             for _ in counting():
                 pass
-        yield pa.record_batch([pa.array([ROWS]), pa.array([rows], pa.int64())], schema=to_arrow_schema(COUNTERS))
+        yield counter_batch({ROWS: rows})

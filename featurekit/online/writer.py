@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from featurekit.counters import counter_batch
 from featurekit.online.arrow_keys import join_bytes, key_array
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
@@ -19,7 +20,6 @@ from featurekit.types import Field
 if TYPE_CHECKING:
     from featurekit.compiled import CompiledView
 
-COUNTERS: Final = pa.schema([("name", pa.string()), ("value", pa.int64())])
 CHUNK_BYTES: Final = 4 << 20
 WRITE_TIMEOUT_MS: Final = 30_000
 
@@ -59,7 +59,7 @@ class RedisRowSink:
             pipeline.finish()
         finally:
             pipeline.close()
-        yield counters(rows=written, bytes=content, null_keys=null_keys)
+        yield counter_batch({"rows": written, "bytes": content, "null_keys": null_keys})
 
     def _commands(self, keys: pa.BinaryArray, rows: pa.BinaryArray) -> memoryview:
         """Return one `SET key row EX seconds` per row, as they go over the wire."""
@@ -90,20 +90,6 @@ def row_sink(view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int
         fields=tuple(Field(feature.name, feature.type) for feature in view.features),
         expires_in_s=expires_in_s,
     )
-
-
-def counters(**values: int) -> pa.RecordBatch:
-    """Return counters as one batch of names and values."""
-    return pa.record_batch([list(values), list(values.values())], schema=COUNTERS)
-
-
-def add_counters(batches: Sequence[pa.RecordBatch]) -> dict[str, int]:
-    """Return the sum of each counter over all partitions' batches."""
-    totals: dict[str, int] = {}
-    for batch in batches:
-        for name, value in zip(batch["name"].to_pylist(), batch["value"].to_pylist(), strict=True):
-            totals[name] = totals.get(name, 0) + value
-    return totals
 
 
 def _parts(batch: pa.RecordBatch, limit: int) -> Iterator[pa.RecordBatch]:

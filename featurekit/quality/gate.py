@@ -15,13 +15,13 @@ from typing import Final, assert_never
 import pyarrow as pa
 
 from featurekit.compiled import CompiledView
+from featurekit.counters import counter_batch
 from featurekit.errors import GateError
 from featurekit.quality.checks import FeatureCheck, Kind, feature_checks
 
 Sink = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """Takes offline rows, gives batches of counters (name, value); runs on executors, so it has to pickle."""
 
-COUNTERS: Final = pa.schema([("name", pa.string()), ("value", pa.int64())])
 # The writer's counters: rows written, and rows that belong to no entity and were not.
 ROWS: Final = "rows"
 NULL_KEYS: Final = "null_keys"
@@ -38,7 +38,7 @@ class GatedSink:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts: Counter[str] = Counter()
         yield from self.inner(self._counted(batches, counts))
-        yield pa.RecordBatch.from_pydict({"name": list(counts), "value": list(counts.values())}, schema=COUNTERS)
+        yield counter_batch(counts)
 
     def _counted(self, batches: Iterator[pa.RecordBatch], counts: Counter[str]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -28,6 +28,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.defaults": 0,
     "featurekit.exact": 0,  # float sums, correctly rounded
     "featurekit.arrow_types": 0,
+    "featurekit.counters": 0,
     "featurekit.definitions": 1,
     "featurekit.expr": 1,
     "featurekit.targets": 2,
@@ -38,6 +39,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.rows": 2,
     "featurekit.compiler": 3,
     "featurekit.compile_features": 3,
+    "featurekit.compile_on_demand": 3,
     "featurekit.compile_services": 3,
     "featurekit.fingerprint": 3,
     "featurekit.plan": 4,  # LookupPlan, the value that the registry publishes and the lookup client reads

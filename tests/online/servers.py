@@ -16,12 +16,13 @@ import redis
 
 from featurekit.arrow_types import to_arrow
 from featurekit.clock import DAY, Instant
+from featurekit.counters import add_counters
 from featurekit.grid import Grid
 from featurekit.online import embedded
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh
 from featurekit.online.store import OnlineStore
-from featurekit.online.writer import RedisRowSink, add_counters
+from featurekit.online.writer import RedisRowSink
 from featurekit.plan import LookupPlan, PlanField, PlanKey, PlanView
 from featurekit.rows import LAST_EVENT, STATUS_PREFIX
 from featurekit.status import Status

@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from featurekit.clock import DAY, HOUR, MINUTE
+from featurekit.counters import add_counters
 from featurekit.errors import EvictingStoreError, KeySpaceDroppedError, OnlineStoreError
 from featurekit.grid import Grid
 from featurekit.online.codec import RowCodec
@@ -23,7 +24,6 @@ from featurekit.online.refresh import (
     read_head,
     withdraw_refresh,
 )
-from featurekit.online.writer import add_counters
 from featurekit.types import Field, Float64, Int64, String
 from tests.online.servers import DAILY, key_space, materialize, offline_batch, plan_field, row_sink, view_plan
 

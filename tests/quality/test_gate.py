@@ -13,10 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from featurekit.counters import COUNTERS
 from featurekit.definitions.feature_view import Expectation
 from featurekit.errors import GateError, SourceError
 from featurekit.quality.checks import typed_bounds
-from featurekit.quality.gate import COUNTERS, NULL_KEYS, ROWS, gated, verdict
+from featurekit.quality.gate import NULL_KEYS, ROWS, gated, verdict
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Decimal, Float32, Float64, Int8, Int32, Int64, String
 from tests.quality.small_view import rows_of, small_view, view_of
