@@ -88,7 +88,7 @@ def refresh_view(
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
     )
-    space = _space(view, as_of, record.restatement, to.namespace)
+    space = _space(view, as_of, to.namespace).at(as_of, record.restatement)
     try:
         result, completion = _publish(view, space, engine=engine, to=to, clock=clock)
     except BaseException as error:
@@ -188,7 +188,7 @@ def _require_registered(view: CompiledView, registry: Registry) -> None:
 
 def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
     """Return the refresh of this as-of that serves already; the registry knows of it then, whatever it knew before."""
-    space = _space(view, as_of, 0, to.namespace)
+    space = _space(view, as_of, to.namespace)
     entries = [entry for entry in read_head(to.store, space).entries if entry.as_of == as_of]
     if not entries:
         return None
@@ -201,7 +201,7 @@ def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcom
         completed_at=entry.completed_at,
         rows=entry.rows,
     )
-    (marker,) = to.store.read([_space(view, as_of, entry.restatement, to.namespace).marker])
+    (marker,) = to.store.read([space.at(as_of, entry.restatement).marker])
     if marker is None:
         return None
     return RefreshOutcome(
@@ -218,14 +218,8 @@ def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcom
     )
 
 
-def _space(view: CompiledView, as_of: Instant, restatement: int, namespace: Namespace) -> KeySpace:
-    return KeySpace(
-        namespace=namespace,
-        view=view.name,
-        fingerprint=view.fingerprint.data,
-        as_of=as_of,
-        restatement=restatement,
-    )
+def _space(view: CompiledView, as_of: Instant, namespace: Namespace) -> KeySpace:
+    return KeySpace(namespace=namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=as_of)
 
 
 def _drop_retired(completion: Completion, store: OnlineStore) -> tuple[str, ...]:

@@ -149,14 +149,7 @@ def _place(
     entry = read_head(store, promised).at(at)
     if entry is None:
         return None, promised
-    space = KeySpace(
-        namespace=namespace,
-        view=view.name,
-        fingerprint=view.fingerprint.data,
-        as_of=entry.as_of,
-        restatement=entry.restatement,
-    )
-    return entry, space
+    return entry, promised.at(entry.as_of, entry.restatement)
 
 
 def _source_step(engine: BatchEngine, subject: _Subject) -> Step:

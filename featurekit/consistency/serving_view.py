@@ -9,7 +9,8 @@ from featurekit.compiled import CompiledView
 from featurekit.errors import NotRegisteredError
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.store import ReadableStore, decode_head
+from featurekit.online.refresh import read_head
+from featurekit.online.store import ReadableStore
 from featurekit.plan import PlanView
 
 
@@ -51,19 +52,13 @@ def find_serving(
             "Register and materialize the view, or check with the definitions that are deployed."
         )
         return NotServed(view=view, problem=problem)
-    head = namespace.head(view.name, plan.fingerprint)
-    entry = decode_head(store.read([head])[0]).at(at)
+    space = KeySpace(namespace=namespace, view=view.name, fingerprint=plan.fingerprint, as_of=0)
+    entry = read_head(store, space).at(at)
     if entry is None:
         problem = (
             f"no refresh is served at {format_instant(at)}\n"
-            f"The view's head ({head.decode()}) lists none that is visible by then, or is not there. Materialize it."
+            f"The view's head ({space.head.decode()}) lists none that is visible by then, or is not there. "
+            "Materialize it."
         )
         return NotServed(view=view, problem=problem)
-    space = KeySpace(
-        namespace=namespace,
-        view=view.name,
-        fingerprint=plan.fingerprint,
-        as_of=entry.as_of,
-        restatement=entry.restatement,
-    )
-    return Serving(view=view, plan=plan, space=space)
+    return Serving(view=view, plan=plan, space=space.at(entry.as_of, entry.restatement))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal as DecimalValue
 from typing import Any, Final
 
@@ -100,6 +100,10 @@ class KeySpace:
     fingerprint: str
     as_of: Instant
     restatement: int = 0
+
+    def at(self, as_of: Instant, restatement: int = 0) -> KeySpace:
+        """Return the key space of another refresh of the same view version."""
+        return replace(self, as_of=as_of, restatement=restatement)
 
     def __str__(self) -> str:
         again = f"~{self.restatement}" if self.restatement else ""

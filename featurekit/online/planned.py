@@ -76,15 +76,10 @@ class PlannedView:
     def update_head(self, content: bytes | None) -> None:
         """Take the head as it was just read."""
         delay = self.view.grid.availability_delay
+        any_space = KeySpace(namespace=self._namespace, view=self.view.view, fingerprint=self.view.fingerprint, as_of=0)
         picks = []
         for entry in reversed(decode_head(content).entries):
-            space = KeySpace(
-                namespace=self._namespace,
-                view=self.view.view,
-                fingerprint=self.view.fingerprint,
-                as_of=entry.as_of,
-                restatement=entry.restatement,
-            )
+            space = any_space.at(entry.as_of, entry.restatement)
             pick = Pick(
                 as_of=entry.as_of,
                 restatement=entry.restatement,

@@ -15,7 +15,7 @@ from featurekit.clock import MINUTE, Instant
 from featurekit.errors import KeySpaceDroppedError
 from featurekit.grid import Grid
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
+from featurekit.online.store import Head, HeadEntry, OnlineStore, ReadableStore, Value, decode_head, encode_head
 
 KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
 GRACE_DEFAULT: Final = 10 * MINUTE  # for clocks that are behind; the newest kept are what there is to go back to
@@ -100,7 +100,7 @@ def complete_refresh(
     return Completion(
         entry=head.get(entry.as_of, entry.restatement) or entry,
         retired=tuple(
-            replace(space, as_of=one.as_of, restatement=one.restatement)
+            space.at(one.as_of, one.restatement)
             for one in before.entries
             if head.get(one.as_of, one.restatement) is None
         ),
@@ -121,7 +121,7 @@ def withdraw_refresh(store: OnlineStore, space: KeySpace) -> bool:
     return was_listed
 
 
-def read_head(store: OnlineStore, space: KeySpace) -> Head:
+def read_head(store: ReadableStore, space: KeySpace) -> Head:
     """Return the head of the view version that the space belongs to."""
     (content,) = store.read([space.head])
     return decode_head(content)
@@ -133,7 +133,7 @@ def served_as_of(store: OnlineStore, namespace: Namespace, view: str, fingerprin
     entry = read_head(store, space).at(at)
     if entry is None:
         return None
-    (marker,) = store.read([replace(space, as_of=entry.as_of, restatement=entry.restatement).marker])
+    (marker,) = store.read([space.at(entry.as_of, entry.restatement).marker])
     return None if marker is None else entry.as_of
 
 
