@@ -25,8 +25,8 @@ from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.offline.training import DatasetResult, build_dataset
-from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
+from featurekit.online.embedded import online_url
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
 from featurekit.online.result import Features
@@ -94,7 +94,7 @@ class FeatureStore:
     @cached_property
     def online_url(self) -> str:
         """The online store's URL: the one in the settings, or the embedded server's, started if need be."""
-        return self.settings.redis_url or embedded.start(self.settings.state).url
+        return online_url(self.settings)
 
     @cached_property
     def online(self) -> RedisStore:

@@ -16,8 +16,8 @@ from featurekit.cli.values import Rows, read_pairs, read_rows, typed_rows, typed
 from featurekit.clock import format_duration, format_instant, from_datetime, parse_instant
 from featurekit.config import Settings
 from featurekit.errors import InputError, OutsideError
-from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
+from featurekit.online.embedded import online_url
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
 from featurekit.plan import LookupPlan
@@ -64,16 +64,11 @@ def lookup(
     return looked_up(found, rows, plan)
 
 
-def store_url(settings: Settings) -> str:
-    """Return the online store's URL: the one in the settings, or the embedded server's, started if need be."""
-    return settings.redis_url or embedded.start(settings.state).url
-
-
 @contextmanager
 def opened_client(settings: Settings) -> Iterator[FeatureClient]:
     """Give a lookup client for the online store of the settings."""
     with FeatureClient(
-        store_url(settings),
+        online_url(settings),
         project=settings.project,
         environment=settings.environment,
         clock=settings.clock,

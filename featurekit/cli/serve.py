@@ -8,8 +8,9 @@ import typer
 
 from featurekit.cli.answer import Answer, Line, Tone
 from featurekit.cli.context import invocation
-from featurekit.cli.lookup import opened_client, store_url
+from featurekit.cli.lookup import opened_client
 from featurekit.cli.model import opened_registry
+from featurekit.online.embedded import online_url
 from featurekit.online.redis import RedisStore
 from featurekit.serving.app import LOOPBACK, HttpServer, create_app
 from featurekit.serving.model import ModelClient
@@ -31,7 +32,7 @@ def serve(
     """
     asked = invocation(context)
     settings = asked.settings()
-    store = RedisStore(store_url(settings), timeout_ms=settings.redis_timeout_ms)
+    store = RedisStore(online_url(settings), timeout_ms=settings.redis_timeout_ms)
     try:
         with opened_client(settings) as client:
             models = ModelClient(client, opened_registry(settings), device=device)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from featurekit.config import Settings
 from featurekit.errors import EmbeddedServerError
 from featurekit.online.resp import Connection, ErrorReplyError, connect
 
@@ -40,6 +41,11 @@ class EmbeddedServer:
     url: str
     pid: int
     port: int
+
+
+def online_url(settings: Settings) -> str:
+    """Return the online store's URL: the one in the settings, or the embedded server's, started if need be."""
+    return settings.redis_url or start(settings.state).url
 
 
 def start(state_dir: Path) -> EmbeddedServer:
