@@ -13,9 +13,9 @@ from featurekit.definitions.on_demand import OnDemandFeatureView
 from featurekit.definitions.service import FeatureService
 from featurekit.definitions.source import Source
 from featurekit.expr.functions import CATALOGUE_VERSION
-from featurekit.expr.nodes import Column, Literal, Node
-from featurekit.expr.serialize import to_json
-from featurekit.types import DataType, Schema
+from featurekit.expr.nodes import Column, Node
+from featurekit.expr.serialize import to_json, value_to_json
+from featurekit.types import Schema
 
 
 def view_fingerprint(
@@ -74,7 +74,7 @@ def view_fingerprint(
                 "expression": to_json(feature.expression),
                 "latest": feature.is_latest,
                 "ttl": feature.ttl,
-                "default": _value(feature.default, feature.type),
+                "default": value_to_json(feature.default, feature.type),
             }
             for feature in features
         ],
@@ -105,7 +105,7 @@ def service_fingerprint(
         "catalogue": CATALOGUE_VERSION,
         "service": service.name,
         "views": [(part.alias, part.view.fingerprint.data, part.request_keys) for part in views],
-        "on_demand": [(name, to_json(node), _value(default, node.type)) for name, node, default in on_demand],
+        "on_demand": [(name, to_json(node), value_to_json(default, node.type)) for name, node, default in on_demand],
         "request": [(field.name, field.type.name) for field in request.fields],
         "outputs": [(output.name, output.type.name) for output in outputs],
     }
@@ -118,10 +118,6 @@ def service_fingerprint(
         ],
     }
     return Fingerprint(data=_hash(data), metadata=_hash(metadata))
-
-
-def _value(value: Any, kind: DataType) -> Any:
-    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
 
 
 def _hash(content: Any) -> str:

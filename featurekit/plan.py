@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from featurekit.errors import NewerWireVersionError
 from featurekit.expr.nodes import Literal, Node
-from featurekit.expr.serialize import from_json, to_json
+from featurekit.expr.serialize import from_json, to_json, value_to_json
 from featurekit.grid import Grid
 from featurekit.types import INTEGER_BITS, DataType, Field, Schema, parse_type
 
@@ -100,7 +100,7 @@ def encode_plan(plan: LookupPlan) -> bytes:
                 "name": item.name,
                 "type": item.type.name,
                 "node": to_json(item.node),
-                "default": _value_to_json(item.default, item.type),
+                "default": value_to_json(item.default, item.type),
             }
             for item in plan.on_demand
         ],
@@ -154,8 +154,8 @@ def _view_to_json(view: PlanView) -> dict[str, Any]:
                 "name": field.name,
                 "type": field.type.name,
                 "latest": field.is_latest,
-                "empty": _value_to_json(field.empty, field.type),
-                "default": _value_to_json(field.default, field.type),
+                "empty": value_to_json(field.empty, field.type),
+                "default": value_to_json(field.default, field.type),
             }
             for field in view.fields
         ],
@@ -196,11 +196,6 @@ def _field_to_json(field: Field) -> dict[str, Any]:
 
 def _field_from_json(field: dict[str, Any]) -> Field:
     return Field(field["name"], parse_type(field["type"]), field["nullable"])
-
-
-# A value travels as an IR literal: the one exact form for int64, NaN, decimals and the rest.
-def _value_to_json(value: Any, kind: DataType) -> Any:
-    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
 
 
 def _value_from_json(content: Any, kind: DataType) -> Any:

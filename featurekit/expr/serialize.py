@@ -45,6 +45,11 @@ def from_json(document: dict[str, Any]) -> Node:
         raise CodecError(f"not an expression: {error}", why="the JSON is damaged or from elsewhere") from error
 
 
+def value_to_json(value: Any, kind: DataType) -> dict[str, Any] | None:
+    """Return a value as the JSON of a literal, the one exact form of int64, NaN and decimals; None for NULL."""
+    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
+
+
 def _encode(node: Node) -> dict[str, Any]:
     typed = {"type": node.type.name, "null": node.nullable}
     match node:

@@ -10,12 +10,11 @@ from featurekit.compiled import CompiledFeature, CompiledRepository, CompiledSer
 from featurekit.definitions.base import Definition as Written
 from featurekit.definitions.source import Source
 from featurekit.expr.functions import CATALOGUE_VERSION
-from featurekit.expr.nodes import Column, Literal, Node, columns, transform
-from featurekit.expr.serialize import to_json
+from featurekit.expr.nodes import Column, Node, columns, transform
+from featurekit.expr.serialize import to_json, value_to_json
 from featurekit.lookup_plan import lookup_plan
 from featurekit.plan import encode_plan
 from featurekit.registry.state import Definition, Desired, DesiredService, DesiredView
-from featurekit.types import DataType
 from featurekit.urls import shown_text
 
 
@@ -80,7 +79,7 @@ def _feature(feature: CompiledFeature, slots: dict[str, Slot]) -> dict[str, Any]
         "slots": [_slot(slots[name]) for name in used],
         "latest": feature.is_latest,
         "ttl": feature.ttl,
-        "default": _value(feature.default, feature.type),
+        "default": value_to_json(feature.default, feature.type),
     }
 
 
@@ -119,7 +118,7 @@ def _service(service: CompiledService, *, is_own: bool) -> DesiredService:
         "catalogue": CATALOGUE_VERSION,
         **{part.alias: [part.view.name, part.view.fingerprint.data, part.request_keys] for part in service.views},
         **{
-            f"features/{item.view}.{item.name}": [to_json(item.expression), _value(item.default, item.type)]
+            f"features/{item.view}.{item.name}": [to_json(item.expression), value_to_json(item.default, item.type)]
             for item in service.on_demand
         },
         "request": [[field.name, field.type.name] for field in service.request.fields],
@@ -138,10 +137,6 @@ def _service(service: CompiledService, *, is_own: bool) -> DesiredService:
         is_own=is_own,
         lookup_plan=encode_plan(lookup_plan(service)),
     )
-
-
-def _value(value: Any, kind: DataType) -> Any:
-    return None if value is None else to_json(Literal(type=kind, nullable=False, value=value))
 
 
 def _dump(written: Written, *, leave_out: set[str] | None = None) -> dict[str, Any]:
