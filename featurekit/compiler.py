@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from featurekit.compile_features import AlreadyToldError, FeatureCompiler, RowScope
-from featurekit.compile_services import compile_on_demand, compile_service
+from featurekit.compile_on_demand import Report, compile_on_demand
+from featurekit.compile_services import compile_service
 from featurekit.compiled import CompiledRepository, CompiledService, CompiledView, KeyColumn
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView
@@ -21,8 +21,6 @@ from featurekit.expr.parse import parse_expression
 from featurekit.fingerprint import view_fingerprint
 from featurekit.source_schema import SourceSchema, check_source, read_source_schema
 from featurekit.types import INTEGER_BITS, Boolean, DataType, is_integer
-
-Report = Callable[[Place, FeaturekitError], None]
 
 
 @dataclass(slots=True)

@@ -6,16 +6,15 @@ to right), + - ||, * / % DIV, unary minus. What is not read here is refused: the
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Final, NoReturn
 
 from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
 from featurekit.expr import infer, literals, refusals, sugar
 from featurekit.expr.functions import BINARY, BY_SPELLING, Function, Kind
-from featurekit.expr.nodes import Node, children
+from featurekit.expr.nodes import Node, is_deeper
 from featurekit.expr.refusals import Refusal
-from featurekit.expr.scope import Scope
+from featurekit.expr.scope import Scope, closest, some
 from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, TokenStream, at
 from featurekit.types import DataType, parse_type
 
@@ -64,7 +63,7 @@ class Parser(TokenStream):
                 try_=f"aggregate the column too, such as max({name}), or make two features and combine them by name",
                 offset=offset,
             )
-        if _depth(node) > MAX_DEPTH:
+        if is_deeper(node, MAX_DEPTH):
             raise ExpressionError(
                 f"the expression is more than {MAX_DEPTH} operators deep", try_="split it into features", offset=0
             )
@@ -286,7 +285,7 @@ class Parser(TokenStream):
             self._refuse(path, refusals.FUNCTIONS[path.lower()], token.offset)
         known = self._scope.candidates()
         raise ExpressionError(
-            f"unknown column {path}", why="names are case sensitive", try_=_closest(path, known) or _some(known),
+            f"unknown column {path}", why="names are case sensitive", try_=closest(path, known) or some(known),
             offset=token.offset,
         )  # fmt: skip
 
@@ -339,7 +338,7 @@ class Parser(TokenStream):
         if function is None:
             if refusal := refusals.FUNCTIONS.get(token.key):
                 self._refuse(f"{token.text}()", refusal, token.offset)
-            advice = _closest(token.key, tuple(BY_SPELLING)) or refusals.UNKNOWN.try_
+            advice = closest(token.key, tuple(BY_SPELLING)) or refusals.UNKNOWN.try_
             self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)
         if function.kind is Kind.AGGREGATE:
             return self._aggregate_call(function, token)
@@ -394,25 +393,3 @@ class Parser(TokenStream):
 
 def _identifier(token: Token) -> str:
     return token.text[1:-1].replace("``", "`") if token.mark is Mark.QUOTED else token.text
-
-
-def _closest(name: str, known: tuple[str, ...]) -> str | None:
-    by_case = {candidate.lower(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.lower(), by_case, n=3, cutoff=0.6)
-    return "did you mean " + " or ".join(by_case[match] for match in found) + "?" if found else None
-
-
-def _some(known: tuple[str, ...]) -> str:
-    return f"one of {', '.join(known[:12])}{', …' if len(known) > 12 else ''}" if known else "no name can be used here"
-
-
-def _depth(node: Node) -> int:
-    """Return the longest path from the root; level by level, because a deep tree is what it must survive."""
-    level: list[Node] = [node]
-    depth = 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            return depth
-        level = [child for part in level for child in children(part)]
-    return depth

@@ -134,3 +134,18 @@ def columns(node: Node) -> tuple[Column, ...]:
 def aggregates(node: Node) -> tuple[Aggregate, ...]:
     """Return the distinct aggregates under a node, in the order of their first use."""
     return tuple(dict.fromkeys(part for part in walk(node) if isinstance(part, Aggregate)))
+
+
+def is_deeper(node: Node, limit: int) -> bool:
+    """Return whether a path from the root has more than `limit` nodes.
+
+    Level by level and not by recursion, because a deep tree is what it must survive.
+    """
+    level: list[Node] = [node]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > limit:
+            return True
+        level = [child for part in level for child in children(part)]
+    return False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from featurekit.expr.nodes import Column
-from featurekit.types import Schema
 
 
 class Scope(Protocol):
@@ -40,15 +40,20 @@ class ColumnScope:
     def of(cls, columns: Iterable[Column]) -> ColumnScope:
         return cls(tuple(columns))
 
-    @classmethod
-    def of_schema(cls, schema: Schema, qualifier: str | None = None) -> ColumnScope:
-        return cls.of(
-            Column(name=field.name, qualifier=qualifier, type=field.type, nullable=field.nullable)
-            for field in schema.fields
-        )
-
     def resolve(self, qualifier: str | None, name: str) -> Column | None:
         return self._by_path.get((qualifier, name))
 
     def candidates(self) -> tuple[str, ...]:
         return tuple(column.path for column in self.columns)
+
+
+def closest(name: str, known: Sequence[str]) -> str | None:
+    """Return a hint at the known names that an unknown one may have been meant for; None where none is close."""
+    by_case = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.lower(), by_case, n=3, cutoff=0.6)
+    return "did you mean " + " or ".join(by_case[match] for match in found) + "?" if found else None
+
+
+def some(known: Sequence[str]) -> str:
+    """Return a hint at what could be written at all."""
+    return f"one of {', '.join(known[:12])}{', …' if len(known) > 12 else ''}" if known else "no name can be used here"

@@ -61,11 +61,6 @@ def point_in_time(
     return engine.query(render_query(plan.outputs()), frames)
 
 
-def explain_point_in_time_sql(service: CompiledService, labels: tuple[str, ...], timestamp: str) -> Sql:
-    """Return the SQL that puts labels, slots, defaults and on-demand features together."""
-    return render_query(_Plan(service, labels, timestamp).outputs())
-
-
 def _fields(frame: DataFrame) -> tuple[Field, ...]:
     return tuple(Field(field.name, _type(field.dataType.simpleString())) for field in frame.schema.fields)
 
