@@ -12,9 +12,13 @@ How a value of each type is held in Python, everywhere inside featurekit:
     date                        int, days since 1970-01-01
     timestamp                   int, microseconds since 1970-01-01T00:00Z
     timestamp_ntz               int, microseconds since 1970-01-01T00:00 of a clock without zone
+    array<t>                    tuple of elements
+    map<k,v>                    tuple of (key, value) pairs, in the map's order
+    struct<a:t,b:u>             tuple of the fields' values
     void                        None
 
-NULL is None. At the SDK's edge `clock` turns dates and timestamps into `datetime` values.
+NULL is None, also inside arrays, maps and structs. Nested values are tuples, so that every value can be hashed and none
+is changed by who holds it. At the SDK's edge `clock` turns dates and timestamps into `datetime` values.
 """
 
 from __future__ import annotations
@@ -122,6 +126,36 @@ class TimestampNtz(DataType):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class Array(DataType):
+    element: DataType
+
+    @property
+    def name(self) -> str:
+        return f"array<{self.element.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Map(DataType):
+    key: DataType
+    value: DataType
+
+    @property
+    def name(self) -> str:
+        return f"map<{self.key.name},{self.value.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(DataType):
+    """Named fields in order; names are told apart by case."""
+
+    fields: tuple[tuple[str, DataType], ...]
+
+    @property
+    def name(self) -> str:
+        return f"struct<{','.join(f'{name}:{kind.name}' for name, kind in self.fields)}>"
+
+
 _SPARK_NAMES: Final[dict[type[DataType], str]] = {
     Null: "void",
     Boolean: "boolean",
@@ -152,25 +186,58 @@ _BY_NAME: Final[dict[str, DataType]] = {
     "float32": Float32(),
     "float64": Float64(),
 }
-TYPE_NAMES: Final[tuple[str, ...]] = (*sorted(_BY_NAME), "decimal(p,s)")
+TYPE_NAMES: Final[tuple[str, ...]] = (*sorted(_BY_NAME), "decimal(p,s)", "array<t>", "map<k,v>", "struct<a:t,…>")
 
 INTEGERS: Final[tuple[DataType, ...]] = (Int8(), Int16(), Int32(), Int64())
 INTEGER_BITS: Final[dict[DataType, int]] = {Int8(): 8, Int16(): 16, Int32(): 32, Int64(): 64}
+_NESTED = re.compile(r"(array|map|struct)\s*<(.*)>", re.IGNORECASE | re.DOTALL)
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)")
 
 
 def parse_type(text: str) -> DataType:
     """Return the type that `text` names, in Spark's spelling or a sized one; InputError where it names none.
 
-    >>> parse_type("int64").name, parse_type("decimal(10, 2)").name
-    ('bigint', 'decimal(10,2)')
+    >>> parse_type("int64").name, parse_type("decimal(10, 2)").name, parse_type("array<map<string, int>>").name
+    ('bigint', 'decimal(10,2)', 'array<map<string,int>>')
     """
-    name = text.strip().lower()
+    written = text.strip()
+    name = written.lower()
     if found := _BY_NAME.get(name):
         return found
     if match := _DECIMAL.fullmatch(name):
         return Decimal(int(match[1]), int(match[2] or 0))
+    if match := _NESTED.fullmatch(written):
+        return _nested(match[1].lower(), _split(match[2], ","), text)
     raise InputError(f"{text!r} is not a type", try_=f"one of {', '.join(TYPE_NAMES)}")
+
+
+def _nested(word: str, parts: list[str], text: str) -> DataType:
+    if word == "array" and len(parts) == 1:
+        return Array(_inner(parts[0]))
+    if word == "map" and len(parts) == 2:
+        return Map(_inner(parts[0]), _inner(parts[1]))
+    if word == "struct":
+        fields = [_split(part, ":") for part in parts]
+        names = [field[0].strip().strip("`") for field in fields]
+        if all(len(field) == 2 for field in fields) and all(names) and len(set(names)) == len(names):
+            return Struct(tuple((name, _inner(field[1])) for name, field in zip(names, fields, strict=True)))
+    raise InputError(f"{text!r} is not a type", try_="array<int>, map<string,double>, struct<a:int,b:string>")
+
+
+def _inner(text: str) -> DataType:
+    return Null() if text.strip().lower() == "void" else parse_type(text)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Return the parts between the separators that stand outside of all brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def is_integer(kind: DataType) -> bool:

@@ -11,8 +11,9 @@ from typing import Final, NoReturn
 
 from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
 from featurekit.expr import infer, literals, refusals, sugar
-from featurekit.expr.functions import BINARY, BY_SPELLING, Function, Kind
-from featurekit.expr.nodes import Node, is_deeper
+from featurekit.expr.catalogue.row import LAMBDA, Function, Kind
+from featurekit.expr.functions import BINARY, BY_SPELLING
+from featurekit.expr.nodes import Node, Variable, is_deeper
 from featurekit.expr.refusals import Refusal
 from featurekit.expr.scope import Scope, closest, some
 from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, TokenStream, at
@@ -27,6 +28,8 @@ _LEVELS: Final = {
 }
 _SYNONYMS: Final = {"==": "=", "!=": "<>"}
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
+# How far the brackets of a type's parts open or close.
+_OPENS: Final = {"(": 1, "<": 1, ")": -1, ">": -1, ">>": -2, ">>>": -3}
 # Words that end an expression; they are never columns unless quoted.
 _RESERVED: Final = frozenset(
     (
@@ -46,6 +49,7 @@ class Parser(TokenStream):
         self._in_aggregate: str | None = None
         self._bare_column: tuple[str, int] | None = None
         self._aggregate: str | None = None
+        self._variables: list[Variable] = []  # of the lambdas around, the outermost first
 
     def whole(self) -> Node:
         """Return the IR of all tokens."""
@@ -161,7 +165,7 @@ class Parser(TokenStream):
             return self._postfix()
         self._next()
         if self._peek.mark is Mark.NUMBER and token.key == "-":
-            return self._cast_suffix(self._number(self._next(), negative=True))
+            return self._suffix(self._number(self._next(), negative=True))
         with self._nested(token):
             operand = self._unary()
         with at(token.offset):
@@ -173,15 +177,30 @@ class Parser(TokenStream):
         return operand
 
     def _postfix(self) -> Node:
-        return self._cast_suffix(self._primary())
+        return self._suffix(self._primary())
 
-    def _cast_suffix(self, node: Node) -> Node:
-        while (token := self._peek).key == "::":
+    def _suffix(self, node: Node) -> Node:
+        """Return the node with what follows it: `::type`, `[index]`, `.field`."""
+        while (token := self._peek).key in ("::", "[", "."):
             self._next()
-            kind = self._type()
-            with at(token.offset):
-                node = infer.cast(node, kind)
+            if token.key == "::":
+                kind = self._type()
+                with at(token.offset):
+                    node = infer.cast(node, kind)
+            elif token.key == "[":
+                with self._nested(token):
+                    index = self._disjunction()
+                self._expect("]", "the index")
+                node = self._build(token.offset, "get_item", node, index)
+            else:
+                node = self._field(node, self._next())
         return node
+
+    def _field(self, node: Node, token: Token) -> Node:
+        if token.mark not in (Mark.WORD, Mark.QUOTED):
+            self._refuse_from(REFUSED_FIRST, token)
+            raise ExpressionError("a name is missing after the dot", offset=token.offset)
+        return self._build(token.offset, "get_field", node, infer.literal(_identifier(token)))
 
     # What stands on its own
 
@@ -257,25 +276,22 @@ class Parser(TokenStream):
         return self._name(token)
 
     def _name(self, token: Token) -> Node:
-        parts = [_identifier(token)]
-        while self._peek.key == ".":
-            self._next()
-            part = self._next()
-            if part.mark not in (Mark.WORD, Mark.QUOTED):
-                self._refuse_from(REFUSED_FIRST, part)
-                raise ExpressionError("a name is missing after the dot", offset=part.offset)
-            parts.append(_identifier(part))
-        if self._peek.key == "(":
-            self._refuse(f"{'.'.join(parts)}()", refusals.UNKNOWN, token.offset)
-        if len(parts) > 2:
-            raise UnsupportedFunctionError(
-                f"{'.'.join(parts)} has more than two parts",
-                why="names are column, or view.feature",
-                offset=token.offset,
-            )
-        column = self._scope.resolve(parts[0] if len(parts) == 2 else None, parts[-1])
+        name = _identifier(token)
+        if variable := next((bound for bound in reversed(self._variables) if bound.name == name), None):
+            return variable
+        following = self._tokens[self._index + 1] if self._peek.key == "." else None
+        qualified = following is not None and following.mark in (Mark.WORD, Mark.QUOTED)
+        column = self._scope.resolve(name, _identifier(following)) if qualified and following else None
+        if column is not None:
+            self._index += 2
+        else:
+            column = self._scope.resolve(None, name)
+        called = self._peek if column is not None or following is None else self._tokens[self._index + 2]
+        if called.key == "(":
+            path = self._sql[token.offset : called.offset]
+            self._refuse(f"{path.strip()}()", refusals.UNKNOWN, token.offset)
         if column is None:
-            self._unknown_name(".".join(parts), token)
+            self._unknown_name(f"{name}.{_identifier(following)}" if qualified and following else name, token)
         if column.qualifier is None and self._in_aggregate is None and self._bare_column is None:
             self._bare_column = (column.path, token.offset)
         return column
@@ -315,14 +331,18 @@ class Parser(TokenStream):
 
     def _type(self) -> DataType:
         token = self._next()
-        text = token.text
-        if self._accept("("):
-            while self._peek is not self._end and self._peek.key != ")":
-                text_part = self._next().text
-                text += f"({text_part}" if "(" not in text else text_part
-            self._expect(")", "the type")
-            text += ")"
-        elif text.lower() in ("decimal", "dec", "numeric"):
+        last = token
+        if self._peek.key in ("(", "<"):
+            depth = 0
+            while self._peek is not self._end:
+                last = self._next()
+                depth += _OPENS.get(last.key, 0)
+                if depth <= 0:
+                    break
+            else:
+                self._expect(">", "the type")
+        text = self._sql[token.offset : last.end]
+        if text.lower() in ("decimal", "dec", "numeric"):
             text = "decimal(10,0)"  # Spark's default
         try:
             return parse_type(text)
@@ -342,19 +362,72 @@ class Parser(TokenStream):
             self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)
         if function.kind is Kind.AGGREGATE:
             return self._aggregate_call(function, token)
-        args = self._arguments()
+        args = self._arguments(function)
         with at(token.offset):
             if expand := sugar.CALLED.get(function.name):
                 infer.check_arity(function, len(args))
                 return expand(*args)
             return infer.call(function.name, *args)
 
-    def _arguments(self) -> list[Node]:
+    def _arguments(self, function: Function) -> list[Node]:
+        """Return the arguments up to the closing parenthesis; the opening one is read."""
         if self._accept(")"):
             return []
         if self._peek.key == "distinct":
             self._refuse("DISTINCT", refusals.DISTINCT, self._peek.offset)
-        return self._list()
+        args: list[Node] = []
+        with self._nested(self._peek):
+            while not args or self._accept(","):
+                args.append(self._argument(function, tuple(args)))
+        self._expect(")", "the list")
+        return args
+
+    def _argument(self, function: Function, before: tuple[Node, ...]) -> Node:
+        param = function.param(len(before)) if function.params else None
+        token = self._peek
+        names = self._lambda_names()
+        if param is None or param.takes is not LAMBDA:
+            if names is not None:
+                self._refuse("a lambda", refusals.LAMBDA, token.offset)
+            return self._disjunction()
+        if names is None:
+            raise ExpressionError(
+                f"{function.name} takes a lambda there", try_="x -> x + 1, or (x, y) -> x + y", offset=token.offset
+            )
+        assert param.binds is not None
+        with at(token.offset):
+            kinds = param.binds(before)
+        if len(names) > len(kinds):
+            raise ExpressionError(
+                f"the lambda of {function.name} has {len(kinds)} variables, not {len(names)}", offset=token.offset
+            )
+        level = len(self._variables)
+        variables = tuple(
+            infer.variable(name, kind, level + place)
+            for place, (name, kind) in enumerate(zip(names, kinds, strict=False))
+        )
+        self._variables += variables
+        body = self._disjunction()
+        del self._variables[level:]
+        return infer.lambda_(variables, body)
+
+    def _lambda_names(self) -> list[str] | None:
+        """Return the variables of a lambda that begins here, up to its arrow; None where there is none."""
+        start = self._index
+        names: list[str] = []
+        if self._accept("("):
+            while self._peek.mark in (Mark.WORD, Mark.QUOTED):
+                names.append(_identifier(self._next()))
+                if not self._accept(","):
+                    break
+            closed = self._accept(")")
+        else:
+            closed = self._peek.mark in (Mark.WORD, Mark.QUOTED)
+            names = [_identifier(self._next())] if closed else []
+        if closed and names and self._accept("->"):
+            return names
+        self._index = start
+        return None
 
     def _aggregate_call(self, function: Function, token: Token) -> Node:
         if not self._aggregates_allowed:
@@ -373,7 +446,7 @@ class Parser(TokenStream):
             )
         self._in_aggregate = self._aggregate = token.text
         counts_rows = function.name == "count" and self._accept("*", ")")
-        args = [] if counts_rows else self._arguments()
+        args = [] if counts_rows else self._arguments(function)
         if not counts_rows and not args:
             raise ExpressionError(f"{token.text}() needs an argument", try_="count(*) counts rows", offset=token.offset)
         where = None

@@ -11,9 +11,10 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
 from featurekit.errors import ExpressionError, TypeMismatchError
+from featurekit.expr.catalogue.row import Function, Kind, Nulls
 from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, castable, common_type, literal_decimal, widens
-from featurekit.expr.functions import FUNCTIONS, Function, Kind, Nulls
-from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Literal, Node
+from featurekit.expr.functions import FUNCTIONS
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Lambda, Literal, Node, Variable
 from featurekit.types import (
     Boolean,
     DataType,
@@ -113,13 +114,17 @@ def _nullable(function: Function, args: tuple[Node, ...]) -> bool:
         return False
     if function.nulls is Nulls.ALL:
         return all(arg.nullable for arg in args)
-    return any(arg.nullable for arg in args) or function.may_raise(tuple(arg.type for arg in args))
+    values = [arg for arg in args if not isinstance(arg, Lambda)]
+    return any(arg.nullable for arg in values) or function.may_raise(tuple(arg.type for arg in args))
 
 
 def coerce(node: Node, kind: DataType) -> Node:
     """Return `node` in a type Spark widens it to by itself; literals change in place, other nodes get a Cast."""
     if node.type == kind:
         return node
+    if isinstance(node, Lambda):
+        body = coerce(node.body, kind)
+        return Lambda(variables=node.variables, body=body, type=kind, nullable=body.nullable)
     if isinstance(node, Literal) and (value := _widened(node, kind)) is not _UNKNOWN:
         return literal(value, kind)
     return Cast(value=node, type=kind, nullable=node.nullable or not widens(node.type, kind))
@@ -174,6 +179,15 @@ def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
         why="only casts that have the same bits in Spark and online are accepted",
         try_="convert the column in the source, or declare it with the type it has",
     )
+
+
+def variable(name: str, kind: DataType, level: int) -> Variable:
+    """Return a lambda's variable; elements of arrays and values of maps can always be NULL."""
+    return Variable(name=name, level=level, type=kind, nullable=True)
+
+
+def lambda_(variables: tuple[Variable, ...], body: Node) -> Lambda:
+    return Lambda(variables=variables, body=body, type=body.type, nullable=body.nullable)
 
 
 def case(branches: Sequence[tuple[Node, Node]], otherwise: Node | None = None) -> Case:

@@ -78,6 +78,25 @@ class Case(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variable(Node):
+    """A variable of a lambda around it; `level` counts the variables bound outside of it, so names never clash."""
+
+    name: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lambda(Node):
+    """`(x, y) -> body`: an argument that the function evaluates for each element; type and nullability are the body's.
+
+    Lambdas with one meaning are equal: variables are told apart by level, not by what they are called.
+    """
+
+    variables: tuple[Variable, ...]
+    body: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate(Node):
     """A catalogue aggregate over the rows of one entity; `filter` keeps the rows where it is true."""
 
@@ -93,6 +112,8 @@ def children(node: Node) -> tuple[Node, ...]:
             return args
         case Cast(value=value):
             return (value,)
+        case Lambda(body=body):
+            return (body,)
         case Case(branches=branches, otherwise=otherwise):
             return (*(part for branch in branches for part in branch), otherwise)
         case Aggregate(args=args, filter=condition):
@@ -115,6 +136,8 @@ def transform(node: Node, change: Callable[[Node], Node]) -> Node:
             node = replace(node, args=tuple(transform(arg, change) for arg in node.args))
         case Cast():
             node = replace(node, value=transform(node.value, change))
+        case Lambda():
+            node = replace(node, body=transform(node.body, change))
         case Case():
             branches = tuple((transform(when, change), transform(then, change)) for when, then in node.branches)
             node = replace(node, branches=branches, otherwise=transform(node.otherwise, change))

@@ -7,6 +7,8 @@ A node is a dict of one to a few keys; keys are never renamed within a version:
     {"call": "add", "args": […], "type": …, "null": …}
     {"cast": node, "type": …, "null": …}
     {"case": [[when, then], …], "else": node, "type": …, "null": …}
+    {"var": "x", "level": 0, "type": …, "null": …}
+    {"lambda": [variable, …], "body": node, "type": …, "null": …}
     {"agg": "sum", "args": […], "where": node, "type": …, "null": …}
 """
 
@@ -18,8 +20,9 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final, assert_never
 
 from featurekit.errors import CodecError, InputError
-from featurekit.expr.functions import FUNCTIONS, Kind
-from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Literal, Node
+from featurekit.expr.catalogue.row import Kind
+from featurekit.expr.functions import FUNCTIONS
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.types import Binary, DataType, Decimal, Null, is_float, parse_type
 
 VERSION: Final = 1
@@ -64,6 +67,10 @@ def _encode(node: Node) -> dict[str, Any]:
         case Case():
             branches = [[_encode(when), _encode(then)] for when, then in node.branches]
             return {"case": branches, "else": _encode(node.otherwise), **typed}
+        case Variable():
+            return {"var": node.name, "level": node.level, **typed}
+        case Lambda():
+            return {"lambda": [_encode(part) for part in node.variables], "body": _encode(node.body), **typed}
         case Aggregate():
             where = {} if node.filter is None else {"where": _encode(node.filter)}
             return {"agg": node.function, "args": [_encode(arg) for arg in node.args], **where, **typed}
@@ -99,6 +106,12 @@ def _decode(data: dict[str, Any]) -> Node:
     if "case" in data:
         branches = tuple((_decode(when), _decode(then)) for when, then in data["case"])
         return Case(branches=branches, otherwise=_decode(data["else"]), type=kind, nullable=nullable)
+    if "var" in data:
+        return Variable(name=data["var"], level=data["level"], type=kind, nullable=nullable)
+    if "lambda" in data:
+        variables = tuple(_decode(part) for part in data["lambda"])
+        assert all(isinstance(part, Variable) for part in variables)
+        return Lambda(variables=variables, body=_decode(data["body"]), type=kind, nullable=nullable)  # type: ignore[arg-type]
     if "agg" in data:
         args = tuple(_decode(arg) for arg in data["args"])
         where = _decode(data["where"]) if "where" in data else None

@@ -6,7 +6,7 @@ from decimal import Decimal as PyDecimal
 from typing import assert_never
 
 from featurekit.clock import to_date, to_datetime
-from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Literal, Node, children
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable, children
 from featurekit.types import Date, Null, Timestamp, TimestampNtz
 
 
@@ -30,6 +30,8 @@ def show_tree(node: Node, indent: int = 0) -> str:
 
 
 def _type(node: Node) -> str:
+    if isinstance(node, Lambda):
+        return ""
     if isinstance(node, Literal):
         return "" if isinstance(node.type, Null) else f":{node.type.name}"
     return f":{node.type.name}{'?' if node.nullable else ''}"
@@ -45,6 +47,10 @@ def _head(node: Node) -> str:
             return node.function
         case Cast():
             return "cast"
+        case Variable():
+            return node.name
+        case Lambda(variables=variables):
+            return f"({', '.join(variable.name for variable in variables)}) ->"
         case Case():
             return "case"
         case _:
@@ -53,8 +59,10 @@ def _head(node: Node) -> str:
 
 def _arguments(node: Node) -> str:
     match node:
-        case Literal() | Column():
+        case Literal() | Column() | Variable():
             return ""
+        case Lambda():
+            return f" {show(node.body)}"
         case Case():
             branches = "; ".join(f"when {show(when)} then {show(then)}" for when, then in node.branches)
             return f"({branches}; else {show(node.otherwise)})"

@@ -18,7 +18,6 @@ REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
     "over": ("a window (OVER)", refusals.WINDOW),
     "->": ("a lambda", refusals.LAMBDA),
     "as": ("an alias", refusals.ALIAS),
-    "[": ("an element access", refusals.BRACKETS),
     "&": ("a bit operator", refusals.BITS),
     "|": ("a bit operator", refusals.BITS),
     "^": ("a bit operator", refusals.BITS),
@@ -68,6 +67,7 @@ class TokenStream:
     """The tokens of one expression, read once from left to right."""
 
     def __init__(self, tokens: tuple[Token, ...], sql: str) -> None:
+        self._sql = sql
         self._end = Token(mark=Mark.SYMBOL, text="", offset=len(sql))
         self._tokens = (*tokens, self._end)
         self._index = 0

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from featurekit.expr.functions import FUNCTIONS, Nulls
-from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Literal, Node
+from featurekit.expr.catalogue.row import Nulls
+from featurekit.expr.functions import FUNCTIONS
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.expr.show import show_value
 from featurekit.targets.kernels import KERNELS
 from featurekit.targets.kernels.cast import cast_kernel
@@ -109,6 +110,10 @@ def _emit(
             name = _emit_cast(program, node, value, indent)
         case Case():
             name = _emit_case(program, node, places, known, indent)
+        case Variable():
+            name = f"v{node.level}"
+        case Lambda():
+            name = _emit_lambda(program, node, places, known, indent)
         case Aggregate():
             raise AssertionError("aggregates are lowered to columns before an expression is compiled")
         case _:
@@ -145,10 +150,24 @@ def _apply(program: _Program, kernel: Kernel, args: list[str], label: str) -> st
 
 def _guarded(expression: str, nodes: Sequence[Node], args: Sequence[str]) -> str:
     """Return the expression, None where an argument that can be NULL is."""
-    nullable = dict.fromkeys(arg for node, arg in zip(nodes, args, strict=True) if node.nullable)
+    pairs = [pair for pair in zip(nodes, args, strict=True) if not isinstance(pair[0], Lambda)]
+    nullable = dict.fromkeys(arg for node, arg in pairs if node.nullable)
     if not nullable:
         return expression
     return f"None if {' or '.join(f'{arg} is None' for arg in nullable)} else {expression}"
+
+
+def _emit_lambda(
+    program: _Program, node: Lambda, places: Mapping[tuple[str | None, str], int], known: _Known, indent: int
+) -> str:
+    """Write a function of the lambda's variables; kernels call it with held values, NULL (None) among them."""
+    name = f"f{program.temporaries}"
+    program.temporaries += 1
+    variables = ", ".join(f"v{variable.level}" for variable in node.variables)
+    program.lines.append(f"{'    ' * indent}def {name}({variables}):")
+    result = _emit(program, node.body, places, dict(known), indent + 1)
+    program.lines.append(f"{'    ' * (indent + 1)}return {result}")
+    return name
 
 
 def _emit_case(

@@ -14,7 +14,7 @@ from typing import Final
 from featurekit.clock import to_date
 from featurekit.expr.coerce import literal_decimal, widens
 from featurekit.expr.functions import FUNCTIONS
-from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Literal, Node
+from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.types import (
     Binary,
     DataType,
@@ -52,6 +52,10 @@ def render(node: Node, names: Names) -> str:
             return form.format(*args) if isinstance(form, str) else form(node, args)
         case Cast():
             return _cast(node.value.type, node.type, render(node.value, names))
+        case Variable():
+            return _variable(node)
+        case Lambda(variables=variables, body=body):
+            return f"({', '.join(map(_variable, variables))}) -> {render(body, names)}"
         case Case():
             branches = " ".join(
                 f"WHEN {render(when, names)} THEN {render(then, names)}" for when, then in node.branches
@@ -61,6 +65,11 @@ def render(node: Node, names: Names) -> str:
             raise AssertionError("aggregates are lowered to columns before an expression is rendered")
         case _:
             raise AssertionError(f"{type(node).__name__} is not a node")
+
+
+def _variable(node: Variable) -> str:
+    # A lambda's variable hides a column of its name; no column of ours is called like this.
+    return quote_identifier(f"$${node.level}")
 
 
 def _cast(source: DataType, target: DataType, text: str) -> str:

@@ -13,8 +13,10 @@ from typing import Final
 
 from featurekit.errors import FeaturekitError
 from featurekit.expr import infer, sugar
+from featurekit.expr.catalogue.row import Function, Kind, Nulls
+from featurekit.expr.catalogue.temporal import UNITS
 from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, common_type
-from featurekit.expr.functions import FUNCTIONS, UNITS, Function, Kind, Nulls
+from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Column, Node
 from featurekit.expr.refusals import FUNCTIONS as REFUSED
 from featurekit.types import (

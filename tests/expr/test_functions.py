@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 from featurekit.expr import refusals, sugar
-from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS, Kind
+from featurekit.expr.catalogue.row import Kind
+from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS
 from featurekit.expr.nodes import Call, Case, Cast, walk
 from featurekit.expr.parse import parse_expression
 from featurekit.targets.kernels import KERNELS

@@ -49,6 +49,7 @@ _EXCLUDED_RULES: Final = (
 _VIEW: Final = "edges"
 _COLUMN: Final = re.compile(r"\b(" + "|".join(edges.DATA) + r")\b")
 _MAX_REPLACED: Final = 20
+_BATCH: Final = 40
 
 
 class OracleError(Exception):
@@ -72,6 +73,34 @@ class Oracle:
     def type_of(self, expression: str) -> str:
         """Return the type Spark's analyser gives the expression."""
         return str(self.spark.sql(f"SELECT {expression} AS v FROM {_VIEW}").schema[0].dataType.simpleString())
+
+    def answers(self, cases: Sequence[Recorded]) -> dict[int, Recorded]:
+        """Return by line those cases that many a query can answer: the ones of which no row raises."""
+        found: dict[int, Recorded] = {}
+        for first in range(0, len(cases), _BATCH):
+            batch = list(cases[first : first + _BATCH])
+            while batch:
+                try:
+                    found |= {answer.line: answer for answer in self._together(batch)}
+                    break
+                except _spark_errors() as error:
+                    batch = _without_the_one_that_raised(batch, error)
+        return found
+
+    def _together(self, cases: Sequence[Recorded]) -> list[Recorded]:
+        sql = _select([case.expression for case in cases])
+        query = self.spark.sql(f"{sql}, row_number FROM {_VIEW}")
+        names = [str(field.dataType.simpleString()) for field in query.schema][:-1]
+        answer = query.toArrow()
+        assert answer["row_number"].to_pylist() == list(range(edges.ROWS))
+        found = []
+        for place, (case, name) in enumerate(zip(cases, names, strict=True)):
+            kind = _parse(name)
+            rows = edges.ROWS if _COLUMN.search(case.expression) else 1
+            column = values.held_values(answer[f"v{place}"])[:rows]
+            written = tuple(values.write(value, kind) for value in column)
+            found.append(Recorded(case.file, case.line, case.expression, name, written))
+        return found
 
     def answer(self, case: Recorded) -> Recorded:
         """Return the case with Spark's type and values."""
@@ -127,6 +156,26 @@ class Oracle:
         return f"{expression[:start]}CAST(NULL AS {self.type_of(piece)}){expression[start + len(piece) :]}"
 
 
+def _select(expressions: Sequence[str]) -> str:
+    return "SELECT " + ", ".join(f"{expression} AS v{place}" for place, expression in enumerate(expressions))
+
+
+def _without_the_one_that_raised(cases: list[Recorded], error: Any) -> list[Recorded]:
+    """Return the cases but for the one that Spark points at; none where it points at nothing."""
+    contexts = [context for context in error.getQueryContext() if context.fragment()]
+    if not contexts:
+        return []
+    at = contexts[0].startIndex()
+    kept = [case for place, case in enumerate(cases)
+            if not _start(cases, place) <= at < _start(cases, place) + len(case.expression)]  # fmt: skip
+    return kept if len(kept) < len(cases) else []
+
+
+def _start(cases: Sequence[Recorded], place: int) -> int:
+    before = _select([case.expression for case in cases[:place]])
+    return len(before) + (len(", ") if place else 0)
+
+
 def _spark_errors() -> type[Exception]:
     from pyspark.errors import PySparkException  # not at the top: tests without Java read this module's neighbours
 
@@ -176,14 +225,16 @@ def record(paths: Sequence[Path], spark: Any) -> int:
     failures: list[str] = []
     for path in paths:
         known = len(failures)
+        read = corpus.read_file(path)
+        quick = oracle.answers([line for line in read if isinstance(line, Recorded)])
         lines: list[str | Recorded] = []
-        for line in corpus.read_file(path):
+        for line in read:
             if isinstance(line, str):
                 if not line.startswith(("-- Recorded by", "-- Columns are those")):
                     lines.append(line)
                 continue
             try:
-                lines.append(oracle.answer(line))
+                lines.append(quick.get(line.line) or oracle.answer(line))
                 count += 1
             except (OracleError, _spark_errors()) as error:
                 failures.append(f"{line.id}: {str(error).splitlines()[0]}")

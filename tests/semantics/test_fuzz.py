@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from featurekit.errors import ExpressionError
 from featurekit.expr import infer
+from featurekit.expr.catalogue.row import Function, Kind
+from featurekit.expr.catalogue.temporal import UNITS
 from featurekit.expr.coerce import castable
-from featurekit.expr.functions import FUNCTIONS, UNITS, Function, Kind
+from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Column, Node, walk
 from featurekit.expr.show import show
 from featurekit.targets.python import compile_row

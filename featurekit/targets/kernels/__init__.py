@@ -4,7 +4,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from featurekit.targets.kernels import nulls, numeric, temporal, text
+from featurekit.targets.kernels import (
+    arrays,
+    binary,
+    bits,
+    buckets,
+    hashing,
+    json,
+    maps,
+    maths,
+    nulls,
+    numeric,
+    regex,
+    structs,
+    temporal,
+    text,
+)
 from featurekit.targets.kernels.kernel import Factory
 
-KERNELS: Final[dict[str, Factory]] = {**numeric.KERNELS, **nulls.KERNELS, **text.KERNELS, **temporal.KERNELS}
+KERNELS: Final[dict[str, Factory]] = {
+    **numeric.KERNELS,
+    **maths.KERNELS,
+    **bits.KERNELS,
+    **nulls.KERNELS,
+    **buckets.KERNELS,
+    **text.KERNELS,
+    **regex.KERNELS,
+    **json.KERNELS,
+    **binary.KERNELS,
+    **hashing.KERNELS,
+    **temporal.KERNELS,
+    **arrays.KERNELS,
+    **maps.KERNELS,
+    **structs.KERNELS,
+}

@@ -1,0 +1,9 @@
+"""Patterns: LIKE, and the regular expressions that mean the same in Java and in Python."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from featurekit.expr.catalogue.row import Function
+
+ROWS: Final[tuple[Function, ...]] = ()

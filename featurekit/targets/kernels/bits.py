@@ -1,0 +1,9 @@
+"""Bits of integers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from featurekit.targets.kernels.kernel import Factory
+
+KERNELS: Final[dict[str, Factory]] = {}
