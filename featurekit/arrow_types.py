@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from featurekit.errors import InputError
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -20,9 +21,11 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
     Schema,
     String,
+    Struct,
     Timestamp,
     TimestampNtz,
 )
@@ -58,13 +61,21 @@ _ALSO: Final[dict[pa.DataType, DataType]] = {
 }
 _FROM_ARROW: Final[dict[pa.DataType, DataType]] = {arrow: kind for kind, arrow in _ARROW.items()} | _ALSO
 
+_LISTS: Final = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
 # Why a type is refused, by Arrow's test for it.
 _REFUSALS: Final = (
     (pa.types.is_time, "a time of day is no type of Spark SQL; write seconds since midnight as an int"),
     (pa.types.is_duration, "Spark reads a duration as a bare bigint and forgets its unit; write a number"),
     (pa.types.is_interval, "an interval is not a column type here; write a number"),
     (pa.types.is_float16, "Spark has no half precision float; write float32"),
-    (pa.types.is_nested, "a feature is one value: lists, maps and structs are taken apart in the source's sql"),
+    (pa.types.is_nested, "it is neither a list, nor a map, nor a struct of named fields"),
     (pa.types.is_decimal, "Spark's decimals have at most 38 digits, and a scale from 0 to the precision"),
 )
 
@@ -77,6 +88,13 @@ def to_arrow(kind: DataType) -> pa.DataType:
     """
     if isinstance(kind, Decimal):
         return pa.decimal128(kind.precision, kind.scale)
+    match kind:
+        case Array():
+            return pa.list_(to_arrow(kind.element))
+        case Map():
+            return pa.map_(to_arrow(kind.key), to_arrow(kind.value))
+        case Struct():
+            return pa.struct([pa.field(name, to_arrow(inner)) for name, inner in kind.fields])
     return _ARROW[kind]
 
 
@@ -94,10 +112,20 @@ def from_arrow(arrow: pa.DataType) -> DataType:
         return Decimal(arrow.precision, arrow.scale)
     if pa.types.is_fixed_size_binary(arrow) and not pa.types.is_decimal(arrow):
         return Binary()
-    if found := _FROM_ARROW.get(arrow):
+    if found := _FROM_ARROW.get(arrow) or _nested(arrow):
         return found
     why = next((why for test, why in _REFUSALS if test(arrow)), "Spark has no such type")
     raise InputError(f"the Arrow type {arrow} is not supported", why=why)
+
+
+def _nested(arrow: pa.DataType) -> DataType | None:
+    if any(test(arrow) for test in _LISTS):
+        return Array(from_arrow(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return Map(from_arrow(arrow.key_type), from_arrow(arrow.item_type))
+    if pa.types.is_struct(arrow) and arrow.num_fields:
+        return Struct(tuple((field.name, from_arrow(field.type)) for field in arrow))
+    return None
 
 
 def to_arrow_schema(schema: Schema) -> pa.Schema:

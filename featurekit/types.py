@@ -38,6 +38,11 @@ class DataType:
     def name(self) -> str:
         return _SPARK_NAMES[type(self)]
 
+    @property
+    def sql(self) -> str:
+        """The type as SQL text has it, whatever its fields are called."""
+        return self.name.upper()
+
     def __str__(self) -> str:
         return self.name
 
@@ -134,6 +139,10 @@ class Array(DataType):
     def name(self) -> str:
         return f"array<{self.element.name}>"
 
+    @property
+    def sql(self) -> str:
+        return f"ARRAY<{self.element.sql}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Map(DataType):
@@ -144,18 +153,47 @@ class Map(DataType):
     def name(self) -> str:
         return f"map<{self.key.name},{self.value.name}>"
 
+    @property
+    def sql(self) -> str:
+        return f"MAP<{self.key.sql}, {self.value.sql}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Struct(DataType):
-    """Named fields in order; names are told apart by case."""
+    """Named fields in order; a name is found as it is written, and no two differ in case only."""
 
     fields: tuple[tuple[str, DataType], ...]
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.fields]
+        for name in names:
+            if not name or name != name.strip() or not _PUNCTUATION.isdisjoint(name):
+                raise InputError(
+                    f"{name!r} can't name a field of a struct",
+                    why="a type is written as struct<name:type,…>, and would read back as another one",
+                    try_="letters, digits and _",
+                )
+        if len({name.lower() for name in names}) != len(names):
+            raise InputError(
+                f"two fields of a struct have one name: {', '.join(names)}",
+                why="Spark does not tell upper and lower case in names apart",
+                try_="rename one",
+            )
+
+    def get(self, name: str) -> DataType | None:
+        """Return the type of the field of this very name."""
+        return next((kind for field, kind in self.fields if field == name), None)
 
     @property
     def name(self) -> str:
         return f"struct<{','.join(f'{name}:{kind.name}' for name, kind in self.fields)}>"
 
+    @property
+    def sql(self) -> str:
+        return f"STRUCT<{', '.join(f'`{name}`: {kind.sql}' for name, kind in self.fields)}>"
 
+
+_PUNCTUATION: Final = frozenset("`,:<>()\n")
 _SPARK_NAMES: Final[dict[type[DataType], str]] = {
     Null: "void",
     Boolean: "boolean",
@@ -219,7 +257,7 @@ def _nested(word: str, parts: list[str], text: str) -> DataType:
     if word == "struct":
         fields = [_split(part, ":") for part in parts]
         names = [field[0].strip().strip("`") for field in fields]
-        if all(len(field) == 2 for field in fields) and all(names) and len(set(names)) == len(names):
+        if all(len(field) == 2 for field in fields):
             return Struct(tuple((name, _inner(field[1])) for name, field in zip(names, fields, strict=True)))
     raise InputError(f"{text!r} is not a type", try_="array<int>, map<string,double>, struct<a:int,b:string>")
 
@@ -238,6 +276,23 @@ def _split(text: str, separator: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
+
+
+def is_nested(kind: DataType) -> bool:
+    return isinstance(kind, Array | Map | Struct)
+
+
+def parts(kind: DataType) -> tuple[DataType, ...]:
+    """Return the types that a nested type is made of, one level down; none of another type."""
+    match kind:
+        case Array():
+            return (kind.element,)
+        case Map():
+            return (kind.key, kind.value)
+        case Struct():
+            return tuple(inner for _, inner in kind.fields)
+        case _:
+            return ()
 
 
 def is_integer(kind: DataType) -> bool:

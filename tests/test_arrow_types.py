@@ -11,12 +11,22 @@ from hypothesis import strategies as st
 
 from featurekit.arrow_types import from_arrow, from_arrow_schema, to_arrow, to_arrow_schema
 from featurekit.errors import InputError
-from featurekit.types import DataType, Decimal, Field, Null, Schema, parse_type
+from featurekit.types import Array, DataType, Decimal, Field, Map, Null, Schema, Struct, parse_type
 
 NAMES = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "binary", "date")
 TYPES = st.one_of(
     st.sampled_from([*map(parse_type, NAMES), parse_type("timestamp"), parse_type("timestamp_ntz"), Null()]),
     st.integers(1, 38).flatmap(lambda digits: st.builds(Decimal, st.just(digits), st.integers(0, digits))),
+)
+
+TYPES |= st.recursive(
+    TYPES,
+    lambda parts: st.one_of(
+        st.builds(Array, parts),
+        st.builds(Map, parts.filter(lambda kind: kind != Null()), parts),
+        st.builds(lambda one, two: Struct((("a", one), ("B c", two))), parts, parts),
+    ),
+    max_leaves=4,
 )
 
 
@@ -63,6 +73,9 @@ def test_timestamps_are_microseconds_in_utc() -> None:
         (pa.decimal32(9, 2), "decimal(9,2)"),
         (pa.decimal64(18, 18), "decimal(18,18)"),
         (pa.decimal256(38, 0), "decimal(38,0)"),
+        (pa.large_list(pa.int64()), "array<bigint>"),
+        (pa.list_(pa.uint8(), 4), "array<smallint>"),
+        (pa.list_view(pa.large_string()), "array<string>"),
     ],
 )
 def test_other_layouts_hold_the_same_values(arrow: Any, name: str) -> None:
@@ -77,10 +90,11 @@ def test_other_layouts_hold_the_same_values(arrow: Any, name: str) -> None:
         (pa.duration("us"), "a duration"),
         (pa.month_day_nano_interval(), "an interval"),
         (pa.float16(), "half precision"),
-        (pa.list_(pa.int64()), "a feature is one value"),
-        (pa.large_list(pa.int64()), "a feature is one value"),
-        (pa.map_(pa.string(), pa.int64()), "a feature is one value"),
-        (pa.struct([("a", pa.int64())]), "a feature is one value"),
+        (pa.list_(pa.duration("s")), "a duration"),
+        (pa.map_(pa.string(), pa.float16()), "half precision"),
+        (pa.struct([]), "a struct of named fields"),
+        (pa.struct([("a:b", pa.int64())]), "would read back as another"),
+        (pa.struct([("a", pa.int64()), ("A", pa.int64())]), "upper and lower case"),
         (pa.decimal256(39, 0), "at most 38 digits"),
         (pa.decimal128(5, -2), "scale from 0"),
         (pa.uuid(), "no such type"),

@@ -2,7 +2,8 @@
 
 A node is a dict of one to a few keys; keys are never renamed within a version:
 
-    {"lit": value, "type": "int"}                        null, doubles as hex text, decimals as text, binary as hex text
+    {"lit": value, "type": "int"}                        null, doubles and binary as hex text, decimals as
+                                                         text, arrays, maps and structs as lists of these
     {"col": "name", "of": "qualifier", "type": …, "null": true}
     {"call": "add", "args": […], "type": …, "null": …}
     {"cast": node, "type": …, "null": …}
@@ -23,7 +24,7 @@ from featurekit.errors import CodecError, InputError
 from featurekit.expr.catalogue.row import Kind
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
-from featurekit.types import Binary, DataType, Decimal, Null, is_float, parse_type
+from featurekit.types import Array, Binary, DataType, Decimal, Map, Null, Struct, is_float, parse_type
 
 VERSION: Final = 1
 
@@ -86,6 +87,8 @@ def _value(value: Any) -> Any:
             return f"{value:f}"
         case bytes():
             return value.hex()
+        case tuple():
+            return [_value(part) for part in value]
         case _:
             return value
 
@@ -133,6 +136,16 @@ def _known(name: str, *, aggregate: bool) -> str:
 
 def _reader(kind: DataType) -> Callable[[Any], Any]:
     """Return how a literal of this type is read back."""
+    match kind:
+        case Array():
+            part = _nullable(_reader(kind.element))
+            return lambda values: tuple(part(value) for value in values)
+        case Map():
+            key, item = _reader(kind.key), _nullable(_reader(kind.value))
+            return lambda pairs: tuple((key(name), item(value)) for name, value in pairs)
+        case Struct():
+            readers = [_nullable(_reader(inner)) for _, inner in kind.fields]
+            return lambda values: tuple(read(value) for read, value in zip(readers, values, strict=True))
     if is_float(kind):
         return float.fromhex
     if isinstance(kind, Decimal):
@@ -140,3 +153,7 @@ def _reader(kind: DataType) -> Callable[[Any], Any]:
     if isinstance(kind, Binary):
         return bytes.fromhex
     return lambda value: value
+
+
+def _nullable(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)

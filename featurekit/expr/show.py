@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal as PyDecimal
-from typing import assert_never
+from typing import Any, assert_never
 
 from featurekit.clock import to_date, to_datetime
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable, children
-from featurekit.types import Date, Null, Timestamp, TimestampNtz
+from featurekit.types import Array, DataType, Date, Map, Null, Struct, Timestamp, TimestampNtz
 
 
 def show(node: Node) -> str:
@@ -74,22 +74,42 @@ def _arguments(node: Node) -> str:
 
 
 def show_value(node: Literal) -> str:
-    """Return a literal's value as people read it: NULL, true, 'text', 2013-11-15, 1.50."""
-    match node.value:
+    """Return a literal's value as people read it: NULL, true, 'text', 2013-11-15, 1.50, [1, 2], {'a': 1}."""
+    return _shown(node.value, node.type)
+
+
+def _shown(value: Any, kind: DataType) -> str:
+    match value:
         case None:
             return "NULL"
+        case tuple():
+            return _shown_parts(value, kind)
         case bool():
-            return str(node.value).lower()
+            return str(value).lower()
         case str():
-            return "'" + node.value.replace("'", "''") + "'"
+            return "'" + value.replace("'", "''") + "'"
         case PyDecimal():
-            return f"{node.value:f}"
-        case int() if isinstance(node.type, Date):
-            return _date(node.value)
-        case int() if isinstance(node.type, Timestamp | TimestampNtz):
-            return _instant(node.value)
+            return f"{value:f}"
+        case int() if isinstance(kind, Date):
+            return _date(value)
+        case int() if isinstance(kind, Timestamp | TimestampNtz):
+            return _instant(value)
         case _:
-            return repr(node.value)
+            return repr(value)
+
+
+def _shown_parts(value: tuple[Any, ...], kind: DataType) -> str:
+    match kind:
+        case Array():
+            return f"[{', '.join(_shown(part, kind.element) for part in value)}]"
+        case Map():
+            pairs = (f"{_shown(key, kind.key)}: {_shown(part, kind.value)}" for key, part in value)
+            return "{" + ", ".join(pairs) + "}"
+        case Struct():
+            fields = zip(kind.fields, value, strict=True)
+            return f"({', '.join(f'{name}: {_shown(part, inner)}' for (name, inner), part in fields)})"
+        case _:
+            raise AssertionError(f"a {kind} is not held as a tuple")
 
 
 def _date(days: int) -> str:

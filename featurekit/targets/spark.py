@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal as PyDecimal
-from typing import Final
+from typing import Any, Final
 
 from featurekit.clock import to_date
 from featurekit.expr.coerce import literal_decimal, widens
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.types import (
+    Array,
     Binary,
     DataType,
     Date,
@@ -26,7 +27,9 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
+    Struct,
     Timestamp,
     TimestampNtz,
 )
@@ -75,7 +78,7 @@ def _variable(node: Variable) -> str:
 def _cast(source: DataType, target: DataType, text: str) -> str:
     # Plain CAST where it can't fail: Spark then knows that the result is not NULL, and plans stay readable.
     word = "CAST" if widens(source, target) else "try_cast"
-    return f"{word}({text} AS {target.name.upper()})"
+    return f"{word}({text} AS {target.sql})"
 
 
 def quote_identifier(name: str) -> str:
@@ -91,7 +94,7 @@ def render_literal(node: Literal) -> str:
     """Return a constant as Spark SQL that reads back as the same bits and the same type."""
     value = node.value
     if value is None:
-        return "NULL" if isinstance(node.type, Null) else f"CAST(NULL AS {node.type.name.upper()})"
+        return "NULL" if isinstance(node.type, Null) else f"CAST(NULL AS {node.type.sql})"
     match node.type:
         case Float64() | Float32():
             return _float(value, "D" if node.type == Float64() else "F", node.type.name.upper())
@@ -105,10 +108,31 @@ def render_literal(node: Literal) -> str:
             return f"CAST(timestamp_micros({value}L) AS TIMESTAMP_NTZ)"
         case Binary():
             return f"X'{value.hex()}'"
+        case Array() | Map() | Struct():
+            return _nested(value, node.type)
         case kind if kind in _INTEGER_SUFFIX:
             return _signed(f"{value}{_INTEGER_SUFFIX[kind]}")
         case _:
             return str(value).upper() if isinstance(value, bool) else render_string(value)
+
+
+def _nested(value: tuple[Any, ...], kind: Array | Map | Struct) -> str:
+    """Return the call that makes an array, a map or a struct; empty ones need their type said."""
+    match kind:
+        case Array():
+            text = f"array({', '.join(_part(part, kind.element) for part in value)})"
+        case Map():
+            pairs = (f"{_part(key, kind.key)}, {_part(part, kind.value)}" for key, part in value)
+            text = f"map({', '.join(pairs)})"
+        case Struct():
+            fields = zip(kind.fields, value, strict=True)
+            named = (f"{render_string(name)}, {_part(part, inner)}" for (name, inner), part in fields)
+            return f"named_struct({', '.join(named)})"
+    return text if value else f"CAST({text} AS {kind.sql})"
+
+
+def _part(value: Any, kind: DataType) -> str:
+    return render_literal(Literal(value=value, type=kind, nullable=value is None))
 
 
 def render_string(text: str) -> str:

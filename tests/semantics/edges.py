@@ -10,6 +10,8 @@ from featurekit.expr.nodes import Column
 from featurekit.expr.scope import ColumnScope
 from featurekit.targets.kernels.numeric import WIDE
 from featurekit.types import (
+    Array,
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -20,13 +22,18 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     String,
+    Struct,
     Timestamp,
 )
 
 ROWS: Final = 24
 _INF, _NAN = float("inf"), float("nan")
 _BIG_FLOAT32, _TINY_FLOAT32 = 3.4028234663852886e38, 1.401298464324817e-45
+
+_PAIR: Final = Struct((("a", Int32()), ("b", String())))
+_STRUCT: Final = Struct((("a", Int32()), ("b", String()), ("c", Array(Float64()))))
 
 
 # Each list is repeated to ROWS values; no two lists need the same length.
@@ -73,6 +80,54 @@ _VALUES: Final[dict[str, tuple[DataType, list[Any]]]] = {
             "0001-01-01T00:00Z", "9999-12-31T23:59:59.999999Z", "2000-02-29T12:34:56Z", "2024-12-30T00:00Z",
             "2023-01-01T00:00Z", "1969-12-31T23:59:59Z", "2038-01-19T03:14:08Z", "2100-07-01T00:00Z",
         )],
+    ),
+    "bin": (Binary(), [b"", b"\x00", b"\xff\xfe", None, b"abc", b"\xc3\x28", b"a", b"\x7f\x80", "é😀".encode(),
+        b"\x00\x01\x02\x03\x04\x05\x06\x07", b"0123456789abcdef0123456789abcdef!"]),
+    "ai": (
+        Array(Int32()),
+        [(), (1,), None, (1, 2, 3), (3, 1, None, 2), (None,), (2, 2, None, 2, None), (5, 5), (7, -7, 0, 10),
+        (2**31 - 1, -(2**31)), (None, 1), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)],
+    ),
+    "ad": (
+        Array(Float64()),
+        [(1.0, 2.0, 3.0), (), (-0.0, 0.0), (0.0,), (_NAN,), (1.5, None, _NAN, -0.0, _INF), None, (0.1, 0.2, 0.3),
+        (_NAN, -_INF, _NAN, 1.0), (1.7976931348623157e308, 1.7976931348623157e308, -1.7976931348623157e308), (None,),
+        (5e-324, -1.5, 0.0, -0.0, 2.5, None, -0.0),
+        (0.5, -0.25, 0.125, 3.0, -2.0, 1e-3, 7.25, 1e5, 0.3, -0.7, 0.01, 42.0, 1e-9, 6.0, -8.5, 0.9)],
+    ),
+    "as_": (
+        Array(String()),
+        [("a", "b"), None, (), ("",), (None, "a"), ("b", "a", "b"), ("😀", "\uffff", "é"), ("A", "a", " "),
+        ("x | y", "\\\"'"), (None, None), ("abc", "0", "ß", "it's")],
+    ),
+    "aa": (
+        Array(Array(Int32())),
+        [((1, 2), (3,)), (), None, ((),), (None,), ((1, None), (1,), None, ()), ((2,), (1, 2), (1,), (1, None)),
+        ((1,), (1,))],
+    ),
+    "m": (
+        Map(String(), Int32()),
+        [(("a", 1), ("b", 2)), (), None, (("b", 2), ("a", 1)), (("a", None),), (("", 0), ("😀", -1)), (("a", 5),),
+        (("c", 2**31 - 1), ("b", None), ("a", 0))],
+    ),
+    "mi": (
+        Map(Int32(), Float64()),
+        [((1, 1.5),), ((2, -0.0), (1, 0.0)), (), ((0, _NAN), (-1, None), (7, _INF)), None,
+        ((1, 2.5), (2, 3.5), (3, 4.5)), ((2**31 - 1, 1e-7), (-(2**31), 0.1))],
+    ),
+    "md": (
+        Map(Float64(), String()),
+        [((0.0, "zero"),), ((1.5, "a"), (_NAN, "nan"), (-_INF, None)), (), None, ((-1.5, ""), (0.1, "b"))],
+    ),
+    "st": (
+        _STRUCT,
+        [(1, "a", (1.0, 2.0)), (None, None, None), None, (1, "b", ()), (1, "a", None), (-5, "", (-0.0, _NAN, None)),
+        (1, "a", (1.0, None)), (0, "😀", (0.0,)), (2**31 - 1, None, (1.0,))],
+    ),
+    "sa": (
+        Array(_PAIR),
+        [((1, "a"), (2, "b")), (), None, ((2, "a"), (1, "b"), (1, None), (None, "z")), (None,),
+        ((1, "a"), None, (1, "a")), ((None, None),), ((3, "c"), (3, "C"))],
     ),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from featurekit.arrow_types import from_arrow
 from featurekit.errors import ExpressionError
 from featurekit.expr import infer
 from featurekit.expr.catalogue.row import Function, Kind
@@ -144,7 +145,7 @@ def differences(spark: Any, nodes: list[Node]) -> list[str]:
     found = []
     for index, node in enumerate(nodes):
         theirs = values.held_values(answer[f"v{index}"])
-        if answer.schema.field(f"v{index}").type != values.arrow_type(node.type):
+        if from_arrow(answer.schema.field(f"v{index}").type) != node.type:
             found.append(f"{show(node)}: type {answer.schema.field(f'v{index}').type}")
         for row, (left, right) in enumerate(zip(ours[index], theirs, strict=True)):
             if not values.same_bits(left, right, node.type):

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from featurekit.arrow_types import from_arrow
 from featurekit.expr.infer import literal
 from featurekit.expr.nodes import Literal, Node
 from featurekit.expr.parse import parse_expression
@@ -98,7 +99,7 @@ def test_rendered_sql_gives_sparks_bits_with_ansi_on_and_off(spark: Any, edge_vi
             answer = spark.sql(f"SELECT {columns} FROM {edge_view} ORDER BY row_number").toArrow()
             for index, case in enumerate(batch):
                 found = differences(case, values.held_values(answer[f"v{index}"]))
-                if answer.schema.field(f"v{index}").type != values.arrow_type(parsed(case.expression).type):
+                if from_arrow(answer.schema.field(f"v{index}").type) != parsed(case.expression).type:
                     found.append(f"type {answer.schema.field(f'v{index}').type}")
                 wrong += [f"{case.id}: {difference}" for difference in found]
     finally:
