@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from featurekit.expr.nodes import Call, Literal
@@ -11,9 +11,14 @@ from featurekit.expr.nodes import Call, Literal
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A kernel short enough to be written into the generated function: Python over `{0}`, `{1}` …"""
+    """A kernel short enough to be written into the generated function: Python over `{0}`, `{1}` …
+
+    Arguments are names, so that one can be written more than once. `{t}` is a name of this place's own, for an
+    assignment expression; `bound` are the constants and functions that the text calls by `{name}`.
+    """
 
     text: str
+    bound: Mapping[str, Any] = field(default_factory=dict)
 
 
 Kernel = Callable[..., Any] | Inline
