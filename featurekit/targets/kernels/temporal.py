@@ -10,41 +10,10 @@ from typing import Final
 
 from featurekit.clock import DAY, HOUR, MINUTE, SECOND, instant_to_local
 from featurekit.expr.nodes import Call
+from featurekit.targets.kernels.calendar import DAYS_IN_400_YEARS, civil, days_of
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 
-_DAYS_TO_1970: Final = 719_468  # from 0000-03-01, where leap days come last in the year
-_DAYS_IN_400_YEARS: Final = 146_097
 _LOW: Final = -(1 << 63)
-
-
-def civil(days: int) -> tuple[int, int, int]:
-    """Return (year, month, day) of a day.
-
-    >>> civil(0), civil(-1), civil(15706)
-    ((1970, 1, 1), (1969, 12, 31), (2013, 1, 1))
-    """
-    era, day_of_era = divmod(days + _DAYS_TO_1970, _DAYS_IN_400_YEARS)
-    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    shifted = (5 * day_of_year + 2) // 153  # months since March
-    day = day_of_year - (153 * shifted + 2) // 5 + 1
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return year_of_era + era * 400 + (month <= 2), month, day
-
-
-def days_of(year: int, month: int, day: int) -> int:
-    """Return the day of (year, month, day); the inverse of `civil`."""
-    year -= month <= 2
-    era, year_of_era = divmod(year, 400)
-    day_of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
-    return (
-        era * _DAYS_IN_400_YEARS
-        + year_of_era * 365
-        + year_of_era // 4
-        - year_of_era // 100
-        + day_of_year
-        - _DAYS_TO_1970
-    )
 
 
 def _year(days: int) -> int:
@@ -121,7 +90,7 @@ _BUCKET: Final = 15 * MINUTE  # no two changes of one zone's clock lie closer
 _MAX_CACHED: Final = 20_000
 _FIRST: Final = days_of(1, 1, 3) * DAY
 _LAST: Final = days_of(9999, 12, 29) * DAY
-_400_YEARS: Final = _DAYS_IN_400_YEARS * DAY
+_400_YEARS: Final = DAYS_IN_400_YEARS * DAY
 
 
 def _from_utc(call: Call) -> Kernel:
