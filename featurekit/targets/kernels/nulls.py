@@ -52,12 +52,11 @@ def _least_float(*values: float | None) -> float | None:
 
 def _member(call: Call) -> Kernel:
     """x IN (…): NULL when x is, and when it is not found among others of which one is NULL."""
-    key = _nan_as_text if is_float(call.args[0].type) else _as_it_is
     others = call.args[1:]
-    if all(isinstance(other, Literal) for other in others):
-        found = {key(other.value) for other in others if isinstance(other, Literal) and other.value is not None}
-        missing = None if any(isinstance(other, Literal) and other.value is None for other in others) else False
-        return lambda value, *_: None if value is None else True if key(value) in found else missing
+    literals = [other.value for other in others if isinstance(other, Literal)]
+    if len(literals) == len(others):
+        return _member_of(literals, is_float(call.args[0].type), call.args[0].nullable)
+    key = _nan_as_text if is_float(call.args[0].type) else _as_it_is
 
     def kernel(value: Any, *values: Any) -> bool | None:
         if value is None:
@@ -67,6 +66,16 @@ def _member(call: Call) -> Kernel:
         return None if None in values else False
 
     return kernel
+
+
+def _member_of(literals: list[Any], floats: bool, nullable: bool) -> Inline:
+    found = frozenset(value for value in literals if value is not None and value == value)
+    text = "{0} in {found}"
+    if floats and any(value != value for value in literals):
+        text = f"({{0}} != {{0}} or {text})"
+    if None in literals:
+        text = f"({text} or None)"
+    return Inline(f"(None if {{0}} is None else {text})" if nullable else text, {"found": found})
 
 
 def _as_it_is(value: Any) -> Any:

@@ -13,7 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_U
 from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
-from featurekit.expr.nodes import Call
+from featurekit.expr.nodes import Call, Literal, Node
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 from featurekit.types import DataType, Decimal, Float32, integer_range, is_float, is_integer
 
@@ -48,46 +48,38 @@ def fit(kind: Decimal) -> Callable[[PyDecimal], PyDecimal | None]:
     return fitted
 
 
-def _bounded(kind: DataType, compute: Callable[[int, int], int]) -> Kernel:
+def bounded(kind: DataType, text: str) -> Inline:
+    """Return the kernel of an integer expression, None where its value does not fit."""
     low, high = integer_range(kind)
-
-    def kernel(left: int, right: int) -> int | None:
-        result = compute(left, right)
-        return result if low <= result <= high else None
-
-    return kernel
+    return Inline(f"({{t}} if {{low}} <= ({{t}} := {text}) <= {{high}} else None)", {"low": low, "high": high})
 
 
-def _arithmetic(
-    symbol: str, integers: Callable[[int, int], int], decimals: Callable[[PyDecimal, PyDecimal], PyDecimal]
-) -> Factory:
+def _arithmetic(symbol: str, decimals: Callable[[PyDecimal, PyDecimal], PyDecimal]) -> Factory:
     """Return the factory of + - *."""
+    plain = f"{{0}} {symbol} {{1}}"
 
     def factory(call: Call) -> Kernel:
         if is_integer(call.type):
-            return _bounded(call.type, integers)
+            return bounded(call.type, plain)
         if isinstance(call.type, Decimal):
             into = fit(call.type)
             return lambda left, right: into(decimals(left, right))
-        return _float_operation(call, Inline(f"{{0}} {symbol} {{1}}"), integers)
+        if call.type == Float32():
+            return Inline(f"{{narrow}}({plain})", {"narrow": to_float32})
+        return Inline(f"({plain})")
 
     return factory
-
-
-def _float_operation(call: Call, double: Kernel, compute: Callable[[Any, Any], Any]) -> Kernel:
-    if call.type != Float32():
-        return double
-    return lambda left, right: to_float32(compute(left, right))
 
 
 def _divide(call: Call) -> Kernel:
     if isinstance(call.type, Decimal):
         return _divide_decimals(call.type)
-    return _divide_floats
+    return Inline("{0} / {1}" if _constant(call.args[1]) else "({0} / {1} if {1} else None)")
 
 
-def _divide_floats(left: float, right: float) -> float | None:
-    return left / right if right else None
+def _constant(node: Node) -> Any:
+    """Return the value of a literal, None where there is none."""
+    return node.value if isinstance(node, Literal) else None
 
 
 def _divide_decimals(kind: Decimal) -> Kernel:
@@ -110,6 +102,8 @@ def _divide_decimals(kind: Decimal) -> Kernel:
 
 def _remainder(call: Call) -> Kernel:
     if is_integer(call.type):
+        if (divisor := _constant(call.args[1])) is not None and divisor > 0:
+            return Inline("({0} % {1} if {0} >= 0 else -(-{0} % {1}))")
         return _remainder_of_integers
     if isinstance(call.type, Decimal):
         into = fit(call.type)
@@ -131,6 +125,12 @@ def _remainder_of_floats(left: float, right: float) -> float | None:
     return math.fmod(left, right) if math.isfinite(left) else math.nan
 
 
+def _div(call: Call) -> Kernel:
+    if (divisor := _constant(call.args[1])) is not None and divisor > 0:
+        return Inline("({0} // {1} if {0} >= 0 else -(-{0} // {1}))")
+    return _whole_division
+
+
 def _whole_division(left: int, right: int) -> int | None:
     if not right:
         return None
@@ -141,8 +141,7 @@ def _whole_division(left: int, right: int) -> int | None:
 
 def _negate(call: Call) -> Kernel:
     if is_integer(call.type):
-        low = integer_range(call.type)[0]
-        return lambda value: None if value == low else -value
+        return Inline("(None if {0} == {low} else -{0})", {"low": integer_range(call.type)[0]})
     if isinstance(call.type, Decimal):
         return lambda value: value.copy_negate() if value else value
     return Inline("-{0}")
@@ -150,8 +149,7 @@ def _negate(call: Call) -> Kernel:
 
 def _absolute(call: Call) -> Kernel:
     if is_integer(call.type):
-        low = integer_range(call.type)[0]
-        return lambda value: None if value == low else abs(value)
+        return Inline("(None if {0} == {low} else abs({0}))", {"low": integer_range(call.type)[0]})
     return PyDecimal.copy_abs if isinstance(call.type, Decimal) else Inline("abs({0})")
 
 
@@ -195,9 +193,36 @@ def _round_float(digits: int, narrow: Callable[[float], float] | None) -> Kernel
         rounded = quantize(PyDecimal(repr(value)), step)
         return float(rounded) if rounded else 0.0  # never -0.0
 
-    if narrow is None:
-        return kernel
-    return lambda value: narrow(kernel(value))
+    full = _near(kernel, digits) if 0 <= digits <= _EXACT_POWERS else kernel
+    return full if narrow is None else lambda value: narrow(full(value))
+
+
+_EXACT_POWERS: Final = 22  # 10^22 is the last power of ten that a double holds
+_UNSURE: Final = 2.0**-51
+
+
+def _near(exact: Callable[[float], float], digits: int) -> Callable[[float], float]:
+    """Return `exact`, rounding to `digits`, with a way around decimals for values that are not close to a tie.
+
+    The text of a double lies within half an ulp of it, and the scaled double within half an ulp of the product: so
+    farther than 2^-51 of itself from a tie the scaled double is on the text's side. The quotient of two whole numbers
+    that doubles hold is the double nearest to the decimal, which is what the exact way ends with.
+    """
+    power = float(10**digits)
+
+    def kernel(value: float) -> float:
+        size = abs(value * power)
+        if size < 1125899906842624.0:  # 2^50; false for NaN
+            whole = int(size)
+            over = size - whole - 0.5
+            if over > size * _UNSURE:
+                whole += 1
+            elif over >= -size * _UNSURE:
+                return exact(value)
+            return (-whole / power if value < 0.0 else whole / power) if whole else 0.0
+        return exact(value)
+
+    return kernel
 
 
 def _to_whole(rounding: str, compute: Callable[[float], int]) -> Factory:
@@ -220,35 +245,43 @@ def _to_whole(rounding: str, compute: Callable[[float], int]) -> Factory:
     return factory
 
 
-def _square_root(value: float) -> float:
-    return math.sqrt(value) if value >= 0.0 or value != value else math.nan
+SQUARE_ROOT: Final = Inline(
+    "({root}({0}) if {0} >= 0.0 or {0} != {0} else {nan})", {"root": math.sqrt, "nan": math.nan}
+)
 
 
-def _compare(plain: str, floats: str) -> Factory:
-    """Return the factory of a comparison: `floats` also orders NaN."""
-    return lambda call: Inline(floats if is_float(call.args[0].type) else plain)
+def _compare(plain: str, floats: str, with_number: str) -> Factory:
+    """Return the factory of a comparison: `floats` also orders NaN, `with_number` does where the second is a number."""
+
+    def factory(call: Call) -> Kernel:
+        if not is_float(call.args[0].type):
+            return Inline(plain)
+        second = _constant(call.args[1])
+        return Inline(floats if second is None or math.isnan(second) else with_number)
+
+    return factory
 
 
 EQUAL_FLOATS: Final = "({0} == {1} or ({0} != {0} and {1} != {1}))"
 GREATER_FLOATS: Final = "({0} > {1} or ({0} != {0} and {1} == {1}))"
 
 KERNELS: Final[dict[str, Factory]] = {
-    "add": _arithmetic("+", lambda a, b: a + b, WIDE.add),
-    "subtract": _arithmetic("-", lambda a, b: a - b, WIDE.subtract),
-    "multiply": _arithmetic("*", lambda a, b: a * b, WIDE.multiply),
+    "add": _arithmetic("+", WIDE.add),
+    "subtract": _arithmetic("-", WIDE.subtract),
+    "multiply": _arithmetic("*", WIDE.multiply),
     "divide": _divide,
     "remainder": _remainder,
-    "div": always(_whole_division),
+    "div": _div,
     "negate": _negate,
     "abs": _absolute,
     "round": _round,
     "floor": _to_whole(ROUND_FLOOR, math.floor),
     "ceil": _to_whole(ROUND_CEILING, math.ceil),
-    "sqrt": always(_square_root),
-    "eq": _compare("{0} == {1}", EQUAL_FLOATS),
-    "ne": _compare("{0} != {1}", f"(not {EQUAL_FLOATS})"),
-    "lt": _compare("{0} < {1}", "({0} < {1} or ({1} != {1} and {0} == {0}))"),
-    "le": _compare("{0} <= {1}", "({0} <= {1} or {1} != {1})"),
-    "gt": _compare("{0} > {1}", GREATER_FLOATS),
-    "ge": _compare("{0} >= {1}", "({0} >= {1} or {0} != {0})"),
+    "sqrt": always(SQUARE_ROOT),
+    "eq": _compare("{0} == {1}", EQUAL_FLOATS, "{0} == {1}"),
+    "ne": _compare("{0} != {1}", f"(not {EQUAL_FLOATS})", "{0} != {1}"),
+    "lt": _compare("{0} < {1}", "({0} < {1} or ({1} != {1} and {0} == {0}))", "{0} < {1}"),
+    "le": _compare("{0} <= {1}", "({0} <= {1} or {1} != {1})", "{0} <= {1}"),
+    "gt": _compare("{0} > {1}", GREATER_FLOATS, "(not {0} <= {1})"),
+    "ge": _compare("{0} >= {1}", "({0} >= {1} or {0} != {0})", "(not {0} < {1})"),
 }
