@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark tour record agree bench clean
+.PHONY: help setup fmt lint check test test-spark tour record agree semantics fuzz types mutants bench bench-expr clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -58,6 +58,13 @@ record: setup ## ask Spark for the expected values of tests/semantics/
 
 agree: setup ## materialize and point_in_time give the same bits, each grid day of November 2013
 	$(RUN) -m benchmarks.agree
+
+semantics: setup ## every recorded case on each evaluator, and in Spark on Java 17, 21 and 25
+	$(RUN) -m benchmarks.semantics
+
+CELLS := 1000000
+fuzz: setup ## random expressions on random rows, Spark beside our evaluators: make fuzz CELLS=1000000 SEED=7
+	$(RUN) -m benchmarks.fuzz --cells $(CELLS) $(addprefix --seed ,$(SEED))
 
 bench: setup ## lookup, materialize and import, beside raw Redis in the same run
 	$(RUN) -m benchmarks.bench

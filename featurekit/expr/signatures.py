@@ -154,12 +154,8 @@ def to_whole(args: tuple[Node, ...]) -> Signature:
     _numeric(args)
     kind = args[0].type
     if isinstance(kind, Decimal):
-        return Signature((kind,), decimal_round(kind, 0) if kind.scale else _one_more(kind))
+        return Signature((kind,), decimal_round(kind, 0) if kind.scale else kind)
     return Signature((Int64(),), Int64()) if is_integer(kind) else Signature((Float64(),), Int64())
-
-
-def _one_more(kind: Decimal) -> Decimal:
-    return Decimal(min(kind.precision + 1, 38), 0)
 
 
 def to_double(args: tuple[Node, ...]) -> Signature:

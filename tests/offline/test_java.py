@@ -100,7 +100,7 @@ def test_the_launcher_drops_the_vector_module_and_keeps_every_other_argument(tmp
     echo.parent.mkdir()
     echo.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
     echo.chmod(0o755)
-    home = java._launcher_home(echo, tmp_path / "home")
+    home = java.launcher_home(echo, tmp_path / "home")
 
     arguments = ["-Xmx1g", VECTOR_MODULE, "-Da=b c", "", "--add-modules=java.sql", VECTOR_MODULE, "Main", "*"]
     answer = subprocess.run([home / "bin" / "java", *arguments], check=True, capture_output=True, text=True)

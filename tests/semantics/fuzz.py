@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from featurekit.arrow_types import from_arrow
 from featurekit.expr import infer
 from featurekit.expr.nodes import Aggregate, Call, Column, Lambda, Node, Variable, children, transform, walk
 from featurekit.expr.show import show
@@ -135,8 +136,8 @@ class Fuzz:
             return self._spark(nodes[:middle], tally) + self._spark(nodes[middle:], tally)
         found: list[list[Any] | None] = []
         for place, node in enumerate(nodes):
-            if answer.schema.field(f"v{place}").type != values.arrow_type(node.type):
-                what = str(answer.schema.field(f"v{place}").type)
+            if (kind := from_arrow(answer.schema.field(f"v{place}").type)) != node.type:
+                what = kind.name
                 tally.differences.append(Difference(show(node), -1, "type", node.type.name, what, unparse(node)))
                 found.append(None)
             else:
