@@ -1,9 +1,210 @@
-"""Hashes, digests and feature crosses."""
+"""Hashes, digests and feature crosses.
+
+The column hashes are folds: each value that is not NULL is hashed with what came before as its seed. So a hasher takes
+a value and a seed, both unsigned here, and NULL leaves the seed as it is.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+import struct
+import zlib
+from collections.abc import Callable
+from decimal import Decimal as PyDecimal
+from typing import Any, Final
 
-from featurekit.targets.kernels.kernel import Factory
+from featurekit.expr.nodes import Call
+from featurekit.targets.kernels.kernel import Factory, Kernel, literal_value
+from featurekit.targets.kernels.murmur3 import murmur3_bytes, murmur3_int, murmur3_long
+from featurekit.targets.kernels.numeric import WIDE
+from featurekit.targets.kernels.xxhash64 import xxhash64_bytes, xxhash64_int, xxhash64_long
+from featurekit.types import (
+    Array,
+    Binary,
+    Boolean,
+    DataType,
+    Date,
+    Decimal,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Null,
+    String,
+    Struct,
+    Timestamp,
+    TimestampNtz,
+)
 
-KERNELS: Final[dict[str, Factory]] = {}
+SEED: Final = 42
+Hasher = Callable[[Any, int], int]
+# Of a 32-bit value, of a 64-bit value, of bytes.
+_Base = tuple[Hasher, Hasher, Hasher]
+_MURMUR3: Final[_Base] = (murmur3_int, murmur3_long, murmur3_bytes)
+_XXHASH64: Final[_Base] = (xxhash64_int, xxhash64_long, xxhash64_bytes)
+_MAX_LONG_DIGITS: Final = 18
+
+
+def _hasher(kind: DataType, base: _Base) -> Hasher:
+    """Return the hasher of one type: what Spark makes of its values, and which of the three takes them."""
+    of_int, of_long, of_bytes = base
+    match kind:
+        case Boolean() | Int8() | Int16() | Int32() | Date():
+            return of_int
+        case Int64() | Timestamp() | TimestampNtz():
+            return of_long
+        case Float32():
+            return lambda value, seed: of_int(float32_bits(value), seed)
+        case Float64():
+            return lambda value, seed: of_long(float64_bits(value), seed)
+        case Decimal(precision=precision, scale=scale) if precision <= _MAX_LONG_DIGITS:
+            return lambda value, seed: of_long(_unscaled(value, scale), seed)
+        case Decimal(scale=scale):
+            return lambda value, seed: of_bytes(_shortest(_unscaled(value, scale)), seed)
+        case String():
+            return lambda value, seed: of_bytes(value.encode(), seed)
+        case Binary():
+            return of_bytes
+        case Array(element=element):
+            return _of_elements(_hasher(element, base))
+        case Struct(fields=fields):
+            return _of_fields(tuple(_hasher(field, base) for _, field in fields))
+        case Null():
+            return lambda _, seed: seed
+        case _:
+            raise AssertionError(f"{kind.name} has no hash")
+
+
+def float32_bits(value: float) -> int:
+    """Return a float32's bits as an int; of -0.0 those of 0.0, of NaN always the same."""
+    if value != value:
+        return 0x7FC00000
+    return int.from_bytes(struct.pack(">f", value + 0.0))
+
+
+def float64_bits(value: float) -> int:
+    if value != value:
+        return 0x7FF8000000000000
+    return int.from_bytes(struct.pack(">d", value + 0.0))
+
+
+def _unscaled(value: PyDecimal, scale: int) -> int:
+    return int(value.scaleb(scale, WIDE))
+
+
+def _shortest(value: int) -> bytes:
+    """Return an int as the fewest bytes that hold it and its sign, the highest first."""
+    bits = (value if value >= 0 else ~value).bit_length()
+    return value.to_bytes(bits // 8 + 1, "big", signed=True)
+
+
+def _of_elements(hasher: Hasher) -> Hasher:
+    def of_elements(values: Any, seed: int) -> int:
+        for value in values:
+            if value is not None:
+                seed = hasher(value, seed)
+        return seed
+
+    return of_elements
+
+
+def _of_fields(hashers: tuple[Hasher, ...]) -> Hasher:
+    def of_fields(values: Any, seed: int) -> int:
+        for value, hasher in zip(values, hashers, strict=True):
+            if value is not None:
+                seed = hasher(value, seed)
+        return seed
+
+    return of_fields
+
+
+def _fold(kinds: tuple[DataType, ...], base: _Base) -> Callable[..., int]:
+    """Return the unsigned hash of several values, NULLs passed over."""
+    hashers = tuple(_hasher(kind, base) for kind in kinds)
+    of_fields = _of_fields(hashers)
+    if kinds == (String(),):
+        of_bytes = base[2]
+        return lambda value: SEED if value is None else of_bytes(value.encode(), SEED)
+    if len(hashers) == 1:
+        (hasher,) = hashers
+        return lambda value: SEED if value is None else hasher(value, SEED)
+    return lambda *values: of_fields(values, SEED)
+
+
+def _signed(fold: Callable[..., int], bits: int) -> Kernel:
+    half, whole = 1 << (bits - 1), 1 << bits
+
+    def signed(*values: Any) -> int:
+        found = fold(*values)
+        return found if found < half else found - whole
+
+    return signed
+
+
+def _hash(call: Call) -> Kernel:
+    return _signed(_fold(tuple(arg.type for arg in call.args), _MURMUR3), 32)
+
+
+def _xxhash64(call: Call) -> Kernel:
+    return _signed(_fold(tuple(arg.type for arg in call.args), _XXHASH64), 64)
+
+
+def _bucket(kinds: tuple[DataType, ...], buckets: int) -> Kernel:
+    """Return the hash's place among so many buckets, 0 to buckets - 1."""
+    fold = _fold(kinds, _XXHASH64)
+    half, whole = 1 << 63, 1 << 64
+
+    def bucket(*values: Any) -> int:
+        found = fold(*values)
+        return (found if found < half else found - whole) % buckets
+
+    return bucket
+
+
+def _cross_hash(call: Call) -> Kernel:
+    return _bucket(tuple(arg.type for arg in call.args[1:]), literal_value(call, 0))
+
+
+def _hash_bucket(call: Call) -> Kernel:
+    return _bucket((call.args[0].type,), literal_value(call, 1))
+
+
+def _digest(algorithm: Callable[..., Any]) -> Factory:
+    def factory(call: Call) -> Kernel:
+        if call.args[0].type == String():
+            return lambda value: algorithm(value.encode(), usedforsecurity=False).hexdigest()
+        return lambda value: algorithm(value, usedforsecurity=False).hexdigest()
+
+    return factory
+
+
+_SHA2: Final[dict[int, Callable[..., Any]]] = {
+    0: hashlib.sha256,
+    224: hashlib.sha224,
+    256: hashlib.sha256,
+    384: hashlib.sha384,
+    512: hashlib.sha512,
+}
+
+
+def _sha2(call: Call) -> Kernel:
+    return _digest(_SHA2[literal_value(call, 1)])(call)
+
+
+def _crc32(call: Call) -> Kernel:
+    crc32 = zlib.crc32
+    return (lambda value: crc32(value.encode())) if call.args[0].type == String() else crc32
+
+
+KERNELS: Final[dict[str, Factory]] = {
+    "hash": _hash,
+    "xxhash64": _xxhash64,
+    "cross_hash": _cross_hash,
+    "hash_bucket": _hash_bucket,
+    "md5": _digest(hashlib.md5),
+    "sha1": _digest(hashlib.sha1),
+    "sha2": _sha2,
+    "crc32": _crc32,
+}
