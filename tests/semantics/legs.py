@@ -14,6 +14,8 @@ from featurekit.expr.nodes import Call, Node, walk
 from featurekit.expr.parse import parse_expression
 from featurekit.targets.python import compile_row
 from featurekit.targets.spark import render
+from featurekit.targets.vectors.evaluate import compile_columns
+from featurekit.targets.vectors.vector import Vector, dtype_of
 from tests.semantics import corpus, edges, values
 from tests.semantics.corpus import Recorded
 
@@ -65,7 +67,15 @@ def by_row(node: Node) -> list[Any]:
     return [evaluate(row)[0] for row in edges.rows()]
 
 
-OVER_EDGES: Final[dict[str, Callable[[Node], list[Any]]]] = {"python": by_row}
+def by_columns(node: Node) -> list[Any]:
+    """Return the vector evaluator's values over the edge rows."""
+    vectors = [Vector.of_held(edges.DATA[column.name], column.type) for column in edges.COLUMNS]
+    (found,) = compile_columns([node], edges.COLUMNS)(vectors, edges.ROWS)
+    assert found.values.dtype == dtype_of(node.type)
+    return found.held(edges.ROWS)
+
+
+OVER_EDGES: Final[dict[str, Callable[[Node], list[Any]]]] = {"python": by_row, "vectors": by_columns}
 """Our evaluators over the edge rows."""
 
 

@@ -11,7 +11,7 @@ from featurekit.expr.nodes import Literal
 from featurekit.expr.serialize import from_json, to_json
 from featurekit.targets.spark import render
 from tests.semantics.corpus import Recorded
-from tests.semantics.legs import CASES, by_row, differences, parsed, spark_leg
+from tests.semantics.legs import CASES, by_columns, by_row, differences, parsed, spark_leg
 
 
 def test_there_are_at_least_five_hundred_cases_and_all_are_recorded() -> None:
@@ -27,6 +27,11 @@ def test_inferred_type_is_the_one_spark_analyses(case: Recorded) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_python_gives_sparks_bits(case: Recorded) -> None:
     assert differences(case, by_row(parsed(case.expression))) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_vectors_give_sparks_bits(case: Recorded) -> None:
+    assert differences(case, by_columns(parsed(case.expression))) == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -193,12 +193,13 @@ def _round_float(digits: int, narrow: Callable[[float], float] | None) -> Kernel
         rounded = quantize(PyDecimal(repr(value)), step)
         return float(rounded) if rounded else 0.0  # never -0.0
 
-    full = _near(kernel, digits) if 0 <= digits <= _EXACT_POWERS else kernel
+    full = _near(kernel, digits) if 0 <= digits <= EXACT_POWERS else kernel
     return full if narrow is None else lambda value: narrow(full(value))
 
 
-_EXACT_POWERS: Final = 22  # 10^22 is the last power of ten that a double holds
-_UNSURE: Final = 2.0**-51
+EXACT_POWERS: Final = 22  # 10^22 is the last power of ten that a double holds
+UNSURE: Final = 2.0**-51
+NEAR_BELOW: Final = 2.0**50
 
 
 def _near(exact: Callable[[float], float], digits: int) -> Callable[[float], float]:
@@ -212,12 +213,12 @@ def _near(exact: Callable[[float], float], digits: int) -> Callable[[float], flo
 
     def kernel(value: float) -> float:
         size = abs(value * power)
-        if size < 1125899906842624.0:  # 2^50; false for NaN
+        if size < NEAR_BELOW:  # false for NaN
             whole = int(size)
             over = size - whole - 0.5
-            if over > size * _UNSURE:
+            if over > size * UNSURE:
                 whole += 1
-            elif over >= -size * _UNSURE:
+            elif over >= -size * UNSURE:
                 return exact(value)
             return (-whole / power if value < 0.0 else whole / power) if whole else 0.0
         return exact(value)
