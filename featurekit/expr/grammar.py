@@ -12,11 +12,12 @@ from typing import Final, NoReturn
 from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
 from featurekit.expr import infer, literals, refusals, sugar
 from featurekit.expr.catalogue.row import LAMBDA, Function, Kind
-from featurekit.expr.functions import BINARY, BY_SPELLING
+from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS
+from featurekit.expr.keyword_forms import KeywordForms
 from featurekit.expr.nodes import Node, Variable, is_deeper
 from featurekit.expr.refusals import Refusal
 from featurekit.expr.scope import Scope, closest, some
-from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, TokenStream, at
+from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, at
 from featurekit.types import DataType, parse_type
 
 MAX_DEPTH: Final = 150
@@ -39,7 +40,7 @@ _RESERVED: Final = frozenset(
 )
 
 
-class Parser(TokenStream):
+class Parser(KeywordForms):
     """Reads one expression, once."""
 
     def __init__(self, tokens: tuple[Token, ...], sql: str, scope: Scope, *, aggregates_allowed: bool) -> None:
@@ -247,6 +248,9 @@ class Parser(TokenStream):
                 )  # fmt: skip
             self._expect(")", "the expression in parentheses")
             return node
+        if token.text[-1:] in ("'", '"'):
+            with at(token.offset):
+                return literals.prefixed(token.text)
         self._refuse_from(REFUSED_FIRST, token)
         if token is self._end:
             raise ExpressionError("the expression ends too early", why="an operand is missing", offset=token.offset)
@@ -362,6 +366,8 @@ class Parser(TokenStream):
             self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)
         if function.kind is Kind.AGGREGATE:
             return self._aggregate_call(function, token)
+        if function.name == "trim":
+            return self._trim(token)
         args = self._arguments(function)
         with at(token.offset):
             if expand := sugar.CALLED.get(function.name):
@@ -377,8 +383,9 @@ class Parser(TokenStream):
             self._refuse("DISTINCT", refusals.DISTINCT, self._peek.offset)
         args: list[Node] = []
         with self._nested(self._peek):
-            while not args or self._accept(","):
+            while not args or self._accept(",") or self._accept_word(function, len(args)):
                 args.append(self._argument(function, tuple(args)))
+        args += self._nulls_option(function, args)
         self._expect(")", "the list")
         return args
 
@@ -389,6 +396,8 @@ class Parser(TokenStream):
         if param is None or param.takes is not LAMBDA:
             if names is not None:
                 self._refuse("a lambda", refusals.LAMBDA, token.offset)
+            if function.name == "locate" and not before:
+                return self._value(_COMPARISON)  # the IN of POSITION(part IN text) is not the predicate
             return self._disjunction()
         if names is None:
             raise ExpressionError(
@@ -445,19 +454,41 @@ class Parser(TokenStream):
                 offset=token.offset,
             )
         self._in_aggregate = self._aggregate = token.text
-        counts_rows = function.name == "count" and self._accept("*", ")")
-        args = [] if counts_rows else self._arguments(function)
-        if not counts_rows and not args:
-            raise ExpressionError(f"{token.text}() needs an argument", try_="count(*) counts rows", offset=token.offset)
+        function, args = self._aggregated(function, token)
         where = None
         if self._accept("filter", "(", "where"):
             where = self._disjunction()
             self._expect(")", "FILTER (WHERE …")
+        args += self._nulls_option(function, args)
         self._in_aggregate = None
         if self._peek.key == "over":
             self._refuse("a window (OVER)", refusals.WINDOW, self._peek.offset)
         with at(token.offset):
             return infer.aggregate(function.name, *args, where=where)
+
+    def _aggregated(self, function: Function, token: Token) -> tuple[Function, list[Node]]:
+        """Return an aggregate with its arguments, up to the closing parenthesis; the opening one is read."""
+        if function.name == "count" and self._accept("*", ")"):
+            return function, []
+        if function.name == "count" and self._accept("distinct"):
+            function = FUNCTIONS["count_distinct"]
+        args = self._arguments(function)
+        if not args:
+            raise ExpressionError(f"{token.text}() needs an argument", try_="count(*) counts rows", offset=token.offset)
+        return function, args
+
+    def _nulls_option(self, function: Function, args: list[Node]) -> list[Node]:
+        """Return what IGNORE NULLS or RESPECT NULLS, if it stands here, adds to the arguments of first and last."""
+        token = self._peek
+        if not self._accept("ignore", "nulls") and not self._accept("respect", "nulls"):
+            return []
+        if function.name not in ("first", "last") or len(args) != 1:
+            raise ExpressionError(
+                f"{token.text.upper()} NULLS is unexpected here",
+                why="only first and last ask for it, and only once; other aggregates leave NULL out",
+                offset=token.offset,
+            )
+        return [infer.literal(token.key == "ignore")]
 
     def _build(self, offset: int, name: str, *args: Node) -> Node:
         with at(offset):

@@ -16,6 +16,7 @@ from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, castable, common_type
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Lambda, Literal, Node, Variable
 from featurekit.types import (
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -61,6 +62,8 @@ def _natural_type(value: Any) -> DataType:
             return Float64()
         case str():
             return String()
+        case bytes():
+            return Binary()
         case _:
             raise TypeMismatchError(f"{value!r} can't be a literal", why="it is not a SQL value")
 

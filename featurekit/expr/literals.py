@@ -1,4 +1,4 @@
-"""Literals as Spark reads them: `1`, `1L`, `1.5`, `1.5D`, `1e3`, 'text', DATE '…', TIMESTAMP '…Z'."""
+"""Literals as Spark reads them: `1`, `1L`, `1.5`, `1.5D`, `1e3`, 'text', r'text', X'4142', DATE '…', TIMESTAMP '…Z'."""
 
 from __future__ import annotations
 
@@ -137,6 +137,22 @@ def typed(keyword: str, text: str) -> Literal:
         return TYPED[keyword](text)
     except (ValueError, OverflowError):
         raise ExpressionError(f"{keyword.upper()} {text!r} does not exist", why="no calendar has it") from None
+
+
+def prefixed(text: str) -> Literal:
+    """Return X'4142', bytes in hexadecimal digits, or r'C:\\new', a text whose backslashes are letters.
+
+    >>> prefixed("X'123'").value, prefixed(r"r'\\n'").value
+    (b'\\x01#', '\\\\n')
+    """
+    prefix, inside = text[0].lower(), text[2:-1]
+    if text[1:2] != text[-1:] or prefix not in ("x", "r"):
+        raise ExpressionError(f"{text} is not a literal", try_="X'4142' for bytes, r'a\\b' for a text, 1 for a number")
+    if prefix == "r":
+        return literal(inside)
+    if not re.fullmatch("[0-9a-fA-F]*", inside):
+        raise ExpressionError(f"{text} is not a literal", why="bytes are written in hexadecimal digits")
+    return literal(bytes.fromhex(inside if len(inside) % 2 == 0 else f"0{inside}"))
 
 
 TYPED: Final[dict[str, Callable[[str], Literal]]] = {"date": _date, "timestamp": _timestamp}

@@ -22,15 +22,35 @@ _CHANCE: Final = Refusal(
 )
 _APPROXIMATE: Final = Refusal(
     "its answer depends on how Spark splits the rows, so no second computation gives the same bits",
-    "avg, min, max, or the share of rows beyond a bound: avg(CASE WHEN x > 10 THEN 1.0D ELSE 0.0D END)",
+    "avg(CASE WHEN x > 10 THEN 1.0D ELSE 0.0D END) is the share of rows beyond a bound; top_k(x, 10) the largest ones",
+)
+_RANKED: Final = Refusal(
+    "it needs all values of a window sorted, and parts of it can't be merged without keeping them all",
+    "avg and stddev; the share of rows beyond a bound, count_if(x > 10) / count(x); or top_k(x, 10), the largest ones",
+)
+_MODE: Final = Refusal(
+    "of values that are equally frequent it takes any",
+    "count(*) FILTER (WHERE x = 'a') for each value that matters, or last(x) for the newest",
 )
 _UNORDERED: Final = Refusal(
-    "which row it takes depends on the order rows happen to arrive in",
-    "name the column without an aggregate: that is the latest row's value, the same on every run",
+    "it keeps all values of a window, in the order in which rows happen to arrive",
+    "collect_last(x, 10), the last ones in the order of events; top_k(x, 10), the largest; count(DISTINCT x), how many",
 )
-_WHOLE_GROUP: Final = Refusal(
-    "it is not in the catalogue yet: no exact form that both paths share",
-    "count, sum, avg, min or max, with FILTER (WHERE …)",
+_ANY_VALUE: Final = Refusal(
+    "which row it takes depends on the order rows happen to arrive in",
+    "first(x), last(x), min_by(x, y) or max_by(x, y): the total order of events decides, also between ties",
+)
+_HIGHER_MOMENTS: Final = Refusal(
+    "it has no exact form here that both paths share; Spark's depends on how it splits the rows",
+    "avg, var_samp and stddev_samp, which are exact; avg(x * y) - avg(x) * avg(y) is a covariance",
+)
+_JOINED_TEXT: Final = Refusal(
+    "its text depends on the order in which rows happen to arrive",
+    "array_join(collect_last(x, 10), ',') joins the last ones in the order of events",
+)
+_SKETCH: Final = Refusal(
+    "a sketch is not a feature's value, and its bytes are one engine's",
+    "approx_count_distinct(x), which merges such sketches by itself",
 )
 _TEXT_TIME: Final = Refusal(
     "turning text into time, or time into text, depends on pattern rules that engines read differently",
@@ -40,6 +60,30 @@ _LIBM: Final = Refusal(
     "its last bit differs between Java, C and NumPy, so it waits until it has an exact kernel",
     "a function of the catalogue, or compute it in the source",
 )
+_NUMBER_TEXT: Final = Refusal(
+    "a number as text for people depends on the Java version's formats and locales",
+    "CAST(x AS STRING) of an integer or a decimal; lpad(…, 8, '0') for a fixed width",
+)
+_COLLATION: Final = Refusal(
+    "here texts are compared by their bytes; collations change with the version of their tables",
+    "lower(x) = lower(y) to compare without case, trim(x) without spaces at the ends",
+)
+_LETTER_KINDS: Final = Refusal(
+    "which letters count as upper case, lower case or digits depends on the Java version",
+    "translate(x, '0123456789', 'nnnnnnnnnn') for the letters that matter",
+)
+_URL_PARTS: Final = Refusal(
+    "what is a valid URL, and where its parts begin, is one Java library's own reading",
+    "substring_index(x, '/', 3), split_part(x, '?', 2), url_decode(x)",
+)
+_SENTENCES: Final = Refusal(
+    "where words and sentences end depends on the tables of the Java version",
+    "split_part(x, ' ', 1), or substring_index(x, '.', 1)",
+)
+_SIMILARITY: Final = Refusal(
+    "it waits for an exact definition that both paths share",
+    "levenshtein(a, b), also by length: 1.0D - levenshtein(a, b) / greatest(length(a), length(b), 1)",
+)
 
 FUNCTIONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(
@@ -47,19 +91,17 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
         _NOW,
     ),
     **dict.fromkeys(("rand", "random", "randn", "uuid", "shuffle", "monotonically_increasing_id", "randstr"), _CHANCE),
-    **dict.fromkeys(("percentile_approx", "approx_percentile", "approx_count_distinct", "median"), _APPROXIMATE),
+    **dict.fromkeys(("percentile_approx", "approx_percentile", "histogram_numeric", "approx_top_k"), _APPROXIMATE),
+    **dict.fromkeys(("median", "percentile", "percentile_cont", "percentile_disc"), _RANKED),
+    "mode": _MODE,
+    **dict.fromkeys(("collect_list", "collect_set", "array_agg"), _UNORDERED),
+    "any_value": _ANY_VALUE,
+    **dict.fromkeys(("listagg", "string_agg"), _JOINED_TEXT),
     **dict.fromkeys(
-        ("first", "first_value", "last", "last_value", "any_value", "collect_list", "collect_set", "array_agg"),
-        _UNORDERED,
+        ("corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "skewness", "kurtosis"),
+        _HIGHER_MOMENTS,
     ),
-    **dict.fromkeys(
-        ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "percentile", "max_by", "min_by"),
-        _WHOLE_GROUP,
-    ),
-    **dict.fromkeys(
-        ("count_if", "bool_and", "bool_or", "corr", "skewness", "kurtosis", "mode"),
-        _WHOLE_GROUP,
-    ),
+    **dict.fromkeys(("hll_sketch_agg", "count_min_sketch", "bitmap_construct_agg"), _SKETCH),
     **dict.fromkeys(("to_timestamp", "to_date", "date_format", "from_unixtime", "to_char"), _TEXT_TIME),
     **dict.fromkeys(
         ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "pow", "power", "sin", "cos", "tan", "asin", "acos"),
@@ -69,6 +111,12 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
         ("atan", "atan2", "sinh", "cosh", "tanh", "cbrt", "hypot"),
         _LIBM,
     ),
+    **dict.fromkeys(("format_number", "to_varchar", "format_string", "printf", "to_number", "try_to_number"), _NUMBER_TEXT),
+    **dict.fromkeys(("collate", "collation"), _COLLATION),
+    "mask": _LETTER_KINDS,
+    **dict.fromkeys(("parse_url", "try_parse_url"), _URL_PARTS),
+    "sentences": _SENTENCES,
+    "jaro_winkler_similarity": _SIMILARITY,
     "extract": Refusal("it has a syntax of its own", "the field's function, such as hour(x) or year(x)"),
     "exists": Refusal("an expression sees the rows of one entity", "declare another source or view for the other rows"),
     **dict.fromkeys(
@@ -91,8 +139,9 @@ SUBQUERY: Final = Refusal(
 STAR: Final = Refusal("a feature is one value", "name the column, or count(*) for the number of rows")
 LAMBDA: Final = Refusal("functions of arrays and maps are not in the catalogue yet", "compute it in the source")
 DISTINCT: Final = Refusal(
-    "distinct values of a window can't be merged from parts without keeping them all",
-    "count rows with FILTER (WHERE …), or mark first occurrences in the source",
+    "of the aggregates only count takes it: min, max and the like give the same without, and a sum of distinct values "
+    "is rarely meant",
+    "count(DISTINCT x), approx_count_distinct(x), or mark first occurrences in the source",
 )
 INTERVAL: Final = Refusal(
     "days and hours differ at clock changes, and engines differ in which they mean",

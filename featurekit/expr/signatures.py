@@ -170,13 +170,6 @@ def comparison(args: tuple[Node, ...]) -> Signature:
     return Signature((shared,) * len(args), Boolean())
 
 
-def ordering(args: tuple[Node, ...]) -> Signature:
-    signature = comparison(args)
-    if isinstance(signature.args[0], Binary):
-        raise mismatch(args, "binary values are only compared for equality")
-    return signature
-
-
 def logic(args: tuple[Node, ...]) -> Signature:
     for arg in args:
         if not isinstance(arg.type, Boolean | Null):
@@ -189,17 +182,9 @@ def any_to_boolean(args: tuple[Node, ...]) -> Signature:
 
 
 def one_of(args: tuple[Node, ...]) -> Signature:
-    """coalesce: all arguments and the result have the common type."""
+    """coalesce, greatest, least: all arguments and the result have the common type."""
     shared = _shared(args)
     return Signature((shared,) * len(args), shared)
-
-
-def extreme(args: tuple[Node, ...]) -> Signature:
-    """greatest, least: the common type of at least two."""
-    signature = one_of(args)
-    if isinstance(signature.result, Binary):
-        raise mismatch(args, "binary values are only compared for equality")
-    return signature
 
 
 def text(*rest: DataType, result: DataType | None = None) -> Rule:
@@ -212,12 +197,6 @@ def text(*rest: DataType, result: DataType | None = None) -> Rule:
         return Signature(wanted, result or String())
 
     return rule
-
-
-def texts(args: tuple[Node, ...]) -> Signature:
-    for arg in args:
-        _expect(args, arg, String())
-    return Signature((String(),) * len(args), String())
 
 
 def of_time(*, takes: DataType, result: DataType) -> Rule:

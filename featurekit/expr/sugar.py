@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from featurekit.errors import TypeMismatchError
 from featurekit.expr import infer
 from featurekit.expr.nodes import Case, Node
+from featurekit.types import Binary, Int8, Int16, Int32, Null, String
 
 
 def between(value: Node, low: Node, high: Node) -> Node:
@@ -29,5 +31,46 @@ def case_of(value: Node, branches: Sequence[tuple[Node, Node]], otherwise: Node 
     return infer.case([(infer.call("eq", value, key), then) for key, then in branches], otherwise)
 
 
+def nvl2(value: Node, known: Node, unknown: Node) -> Node:
+    return infer.case([(infer.call("is_not_null", value), known)], unknown)
+
+
+def zeroifnull(value: Node) -> Node:
+    return infer.call("coalesce", value, infer.literal(0))
+
+
+def nullifzero(value: Node) -> Node:
+    return nullif(value, infer.literal(0))
+
+
+def decode(value: Node, *args: Node) -> Node:
+    """A text's bytes with their charset, or choice: the result beside the first key that equals the value or is NULL
+    with it, else the last argument."""
+    if len(args) == 1:
+        return infer.call("decode_bytes", value, args[0])
+    keys = (infer.call("eq_null_safe", value, key) for key in args[: len(args) // 2 * 2 : 2])
+    return infer.case(list(zip(keys, args[1::2], strict=True)), args[-1] if len(args) % 2 else None)
+
+
+def elt(place: Node, *values: Node) -> Node:
+    """The value at that place, NULL where there is none."""
+    kinds = {type(value.type) for value in values} - {Null}
+    if not isinstance(place.type, Int8 | Int16 | Int32) or kinds not in (set(), {String}, {Binary}):
+        raise TypeMismatchError(
+            f"elt can't take ({', '.join(node.type.name for node in (place, *values))})",
+            why="it takes an int and texts, or an int and bytes",
+            try_="CASE place WHEN 1 THEN … WHEN 2 THEN … END",
+        )
+    return case_of(place, [(infer.literal(at), value) for at, value in enumerate(values, start=1)], None)
+
+
 # Those that are called like functions; the parser builds the others from their own syntax.
-CALLED: Final[dict[str, Callable[..., Node]]] = {"if": if_, "nullif": nullif}
+CALLED: Final[dict[str, Callable[..., Node]]] = {
+    "if": if_,
+    "nullif": nullif,
+    "nvl2": nvl2,
+    "zeroifnull": zeroifnull,
+    "nullifzero": nullifzero,
+    "decode": decode,
+    "elt": elt,
+}

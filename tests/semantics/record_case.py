@@ -4,7 +4,7 @@
 
 Python's own tables are those of its Unicode version (3.11: 14), Spark's are those of the ICU it ships (Unicode 17): 55
 letters differ each way. The context of a capital sigma needs two more sets: the letters that have case, and the
-characters that are passed over when looking for one.
+characters that are passed over when looking for one. Title case is written where it is not the upper case.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
 
 
 def ask(spark: Any) -> dict[str, Any]:
-    """Return what Spark says: the maps LOWER and UPPER, the sets CASED and IGNORABLE."""
+    """Return what Spark says: the maps LOWER, UPPER and TITLE, the sets CASED and IGNORABLE."""
     import pyarrow
 
     spark.createDataFrame(pyarrow.table({"c": [chr(point) for point in _POINTS]})).createOrReplaceTempView("points")
     answer = spark.sql(
-        f"SELECT c, lower(c) AS lower, upper(c) AS upper, lower(c || '{_SIGMA}') AS after,"
+        f"SELECT c, lower(c) AS lower, upper(c) AS upper, initcap(c) AS title, lower(c || '{_SIGMA}') AS after,"
         f" lower('A' || c || '{_SIGMA}') AS between FROM points"
     ).toArrow()
     rows = answer.to_pylist()
@@ -34,6 +34,7 @@ def ask(spark: Any) -> dict[str, Any]:
     return {
         "LOWER": {ord(row["c"]): row["lower"] for row in rows if row["lower"] != row["c"]},
         "UPPER": {ord(row["c"]): row["upper"] for row in rows if row["upper"] != row["c"]},
+        "TITLE": {ord(row["c"]): row["title"] for row in rows if row["title"] != row["c"]},
         "CASED": frozenset(cased),
         "IGNORABLE": frozenset(ord(row["c"]) for row in rows if row["between"].endswith(_FINAL)) - cased,
     }
@@ -41,7 +42,7 @@ def ask(spark: Any) -> dict[str, Any]:
 
 def recorded() -> dict[str, Any]:
     """Return the same as the package has it."""
-    return {name: getattr(case_tables, name) for name in ("LOWER", "UPPER", "CASED", "IGNORABLE")}
+    return {name: getattr(case_tables, name) for name in ("LOWER", "UPPER", "TITLE", "CASED", "IGNORABLE")}
 
 
 def _runs(mapping: Mapping[int, str]) -> list[tuple[int, int, int, int]]:
@@ -68,6 +69,12 @@ def _ranges(points: Iterable[int]) -> list[tuple[int, int]]:
         else:
             ranges.append((point, point))
     return ranges
+
+
+def _title_beyond_upper(answer: Mapping[str, Any]) -> dict[int, str]:
+    upper, title = answer["UPPER"], answer["TITLE"]
+    points = {point for point in {*upper, *title} if upper.get(point) != title.get(point)}
+    return {point: title.get(point, chr(point)) for point in points}
 
 
 def _lines(entries: Iterable[object]) -> str:
@@ -100,6 +107,8 @@ def _source(answer: Mapping[str, Any], version: str) -> str:
         entries = [f"{point}: {text!a}" for point, text in sorted(several.items())]
         parts += [f"_{name}_RUNS: Final[_Runs] = (", _lines(_runs(answer[name])), ")"]
         parts += [f"_{name}_SEVERAL: Final[dict[int, str]] = {{", _lines(entries).replace("'", '"'), "}"]
+    entries = [f"{point}: {text!a}" for point, text in sorted(_title_beyond_upper(answer).items())]
+    parts += ["_TITLE_BEYOND_UPPER: Final[dict[int, str]] = {", _lines(entries).replace("'", '"'), "}"]
     for name in ("CASED", "IGNORABLE"):
         parts += [f"_{name}_RANGES: Final[_Ranges] = (", _lines(_ranges(answer[name])), ")"]
     parts += [
@@ -121,6 +130,9 @@ def _source(answer: Mapping[str, Any], version: str) -> str:
         "",
         "LOWER: Final = _map(_LOWER_RUNS, _LOWER_SEVERAL)",
         "UPPER: Final = _map(_UPPER_RUNS, _UPPER_SEVERAL)",
+        "TITLE: Final = {",
+        "    point: text for point, text in {**UPPER, **_TITLE_BEYOND_UPPER}.items() if text != chr(point)",
+        "}",
         "CASED: Final = _set(_CASED_RANGES)",
         "IGNORABLE: Final = _set(_IGNORABLE_RANGES)",
         "",

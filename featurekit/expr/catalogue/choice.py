@@ -13,8 +13,8 @@ _TWO_OR_MORE = (Param("a", ORDERED), Param("b", ORDERED, repeated=True))
 ROWS: Final[tuple[Function, ...]] = (
     scalar("coalesce", (Param("a", ANY, repeated=True),), rules.one_of, forms.listed("coalesce"),
            "The first argument that is not NULL.", spellings=("coalesce", "ifnull", "nvl"), nulls=Nulls.ALL),
-    scalar("greatest", _TWO_OR_MORE, rules.extreme, forms.extreme("greatest", "array_max"),
+    scalar("greatest", _TWO_OR_MORE, rules.one_of, forms.extreme("greatest", "array_max"),
            "The largest argument that is not NULL; NaN is largest.", nulls=Nulls.ALL),
-    scalar("least", _TWO_OR_MORE, rules.extreme, forms.extreme("least", "array_min"),
+    scalar("least", _TWO_OR_MORE, rules.one_of, forms.extreme("least", "array_min"),
            "The smallest argument that is not NULL.", nulls=Nulls.ALL),
 )  # fmt: skip
