@@ -231,6 +231,8 @@ def _guarded(expression: str, nodes: Sequence[Node], args: Sequence[str]) -> str
     """Return the expression, None where an argument that can be NULL is."""
     pairs = [pair for pair in zip(nodes, args, strict=True) if not isinstance(pair[0], Lambda)]
     nullable = dict.fromkeys(arg for node, arg in pairs if node.nullable)
+    if "None" in nullable:
+        return "None"
     if not nullable or nullable.keys() == {expression}:  # what is its argument is NULL with it
         return expression
     return f"None if {' or '.join(f'{arg} is None' for arg in nullable)} else {expression}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from featurekit.expr.catalogue.row import Kind
+from featurekit.expr.catalogue.row import Kind, Nulls
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Call, Case, Cast, Column, Lambda, Literal, Node, Variable, children
 from featurekit.types import Boolean
@@ -51,13 +51,12 @@ def _own(node: Node) -> Any:
 def fold(node: Node, evaluate: Callable[[Node], Any]) -> Node:
     """Return the tree with subtrees of constants computed by `evaluate`, and branches never taken left away."""
     match node:
-        case Call(function=function, args=args):
+        case Call(args=args):
             # What has to be a literal stays the one it is.
             folded = tuple(fold(arg, evaluate) for arg in args)
             if any(new is not old for new, old in zip(folded, args, strict=True)):
                 node = replace(node, args=folded)
-            is_constant = all(isinstance(arg, Literal) for arg in folded)
-            return _literal(node, evaluate) if is_constant and FUNCTIONS[function].kind is not Kind.AGGREGATE else node
+            return _fold_call(node, folded, evaluate)
         case Cast(value=value):
             inner = fold(value, evaluate)
             node = node if inner is value else replace(node, value=inner)
@@ -69,6 +68,15 @@ def fold(node: Node, evaluate: Callable[[Node], Any]) -> Node:
             return node if inner is body else replace(node, body=inner)
         case _:
             return node
+
+
+def _fold_call(node: Call, args: tuple[Node, ...], evaluate: Callable[[Node], Any]) -> Node:
+    row = FUNCTIONS[node.function]
+    if row.kind is Kind.AGGREGATE:
+        return node
+    if row.nulls is Nulls.PROPAGATE and any(isinstance(arg, Literal) and arg.value is None for arg in args):
+        return Literal(value=None, type=node.type, nullable=True)
+    return _literal(node, evaluate) if all(isinstance(arg, Literal) for arg in args) else node
 
 
 def _fold_case(node: Case, evaluate: Callable[[Node], Any]) -> Node:

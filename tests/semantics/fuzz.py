@@ -15,6 +15,8 @@ from featurekit.expr.nodes import Aggregate, Call, Column, Lambda, Node, Variabl
 from featurekit.expr.show import show
 from featurekit.targets.python import compile_row
 from featurekit.targets.spark import render
+from featurekit.targets.vectors.evaluate import compile_columns
+from featurekit.targets.vectors.vector import Vector
 from tests.semantics import draws, edges, values
 from tests.semantics.draws import ROWS, Draws
 from tests.semantics.unparse import unparse
@@ -58,7 +60,16 @@ def _row_by_row(node: Node, data: dict[str, list[Any]]) -> list[Any]:
     return [evaluate(row)[0] for row in zip(*data.values(), strict=True)]
 
 
-TARGETS: Final[dict[str, Callable[[Node, dict[str, list[Any]]], list[Any]]]] = {"python": _row_by_row}
+def _by_columns(node: Node, data: dict[str, list[Any]]) -> list[Any]:
+    vectors = [Vector.of_held(data[column.name], column.type) for column in edges.COLUMNS]
+    count = len(vectors[0].values)
+    return compile_columns([node], edges.COLUMNS)(vectors, count)[0].held(count)
+
+
+TARGETS: Final[dict[str, Callable[[Node, dict[str, list[Any]]], list[Any]]]] = {
+    "python": _row_by_row,
+    "vectors": _by_columns,
+}
 
 
 class Fuzz:

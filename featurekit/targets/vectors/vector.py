@@ -64,7 +64,7 @@ class Vector:
 
     def __init__(self, values: Values, valid: Mask | None = None) -> None:
         self.values = values
-        self._valid = valid
+        self._valid = valid if valid is None or valid.shape == values.shape else np.broadcast_to(valid, values.shape)
         self._is_masked = valid is not None or values.dtype != OBJECT
         self._held: list[Any] | None = None
 
