@@ -18,11 +18,6 @@ REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
     "over": ("a window (OVER)", refusals.WINDOW),
     "->": ("a lambda", refusals.LAMBDA),
     "as": ("an alias", refusals.ALIAS),
-    "&": ("a bit operator", refusals.BITS),
-    "|": ("a bit operator", refusals.BITS),
-    "^": ("a bit operator", refusals.BITS),
-    "<<": ("a bit operator", refusals.BITS),
-    ">>": ("a bit operator", refusals.BITS),
     "like": ("LIKE", refusals.LIKE),
     "ilike": ("ILIKE", refusals.LIKE),
     "rlike": ("RLIKE", refusals.LIKE),
@@ -33,7 +28,6 @@ REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {
     "with": ("a subquery", refusals.SUBQUERY),
     "*": ("*", refusals.STAR),
     "interval": ("an INTERVAL", refusals.INTERVAL),
-    "~": ("a bit operator", refusals.BITS),
 }
 
 
