@@ -69,6 +69,9 @@ fuzz: setup ## random expressions on random rows, Spark beside our evaluators: m
 bench: setup ## lookup, materialize and import, beside raw Redis in the same run
 	$(RUN) -m benchmarks.bench
 
+bench-expr: setup ## twenty features over 1, 100 and 10,000 rows, beside DuckDB and pandas by hand
+	$(RUN) -m benchmarks.expr
+
 STOP := import pathlib, featurekit.online.embedded as server; server.stop(pathlib.Path(".featurekit"))
 
 # The embedded server goes first: a server whose folder was deleted under it can't save any more.

