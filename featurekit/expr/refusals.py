@@ -56,10 +56,6 @@ _TEXT_TIME: Final = Refusal(
     "turning text into time, or time into text, depends on pattern rules that engines read differently",
     "declare the column as a timestamp in the source; write constants as TIMESTAMP '2013-11-15T02:00Z'",
 )
-_LIBM: Final = Refusal(
-    "its last bit differs between Java, C and NumPy, so it waits until it has an exact kernel",
-    "a function of the catalogue, or compute it in the source",
-)
 _NUMBER_TEXT: Final = Refusal(
     "a number as text for people depends on the Java version's formats and locales",
     "CAST(x AS STRING) of an integer or a decimal; lpad(…, 8, '0') for a fixed width",
@@ -102,23 +98,23 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
         _HIGHER_MOMENTS,
     ),
     **dict.fromkeys(("hll_sketch_agg", "count_min_sketch", "bitmap_construct_agg"), _SKETCH),
-    **dict.fromkeys(("to_timestamp", "to_date", "date_format", "from_unixtime", "to_char"), _TEXT_TIME),
+    "to_char": _TEXT_TIME,
     **dict.fromkeys(
-        ("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "pow", "power", "sin", "cos", "tan", "asin", "acos"),
-        _LIBM,
+        ("format_number", "to_varchar", "format_string", "printf", "to_number", "try_to_number"), _NUMBER_TEXT
     ),
-    **dict.fromkeys(
-        ("atan", "atan2", "sinh", "cosh", "tanh", "cbrt", "hypot"),
-        _LIBM,
-    ),
-    **dict.fromkeys(("format_number", "to_varchar", "format_string", "printf", "to_number", "try_to_number"), _NUMBER_TEXT),
     **dict.fromkeys(("collate", "collation"), _COLLATION),
     "mask": _LETTER_KINDS,
     **dict.fromkeys(("parse_url", "try_parse_url"), _URL_PARTS),
     "sentences": _SENTENCES,
     "jaro_winkler_similarity": _SIMILARITY,
-    "extract": Refusal("it has a syntax of its own", "the field's function, such as hour(x) or year(x)"),
-    "exists": Refusal("an expression sees the rows of one entity", "declare another source or view for the other rows"),
+    "arrays_zip": Refusal(
+        "the fields it makes are named after how its arguments were written, which a plan may change",
+        "zip_with(a, b, (x, y) -> named_struct('a', x, 'b', y))",
+    ),
+    "map_zip_with": Refusal(
+        "Spark looks its keys up in a hash table, which tells 0.0 and -0.0 apart and other functions don't",
+        "transform_values(m, (k, v) -> …other[k]…)",
+    ),
     **dict.fromkeys(
         ("lag", "lead", "row_number", "rank", "dense_rank", "ntile"),
         Refusal(
@@ -137,22 +133,25 @@ SUBQUERY: Final = Refusal(
     "put the query into a source of its own (sql: SELECT …) and define a view on it",
 )
 STAR: Final = Refusal("a feature is one value", "name the column, or count(*) for the number of rows")
-LAMBDA: Final = Refusal("functions of arrays and maps are not in the catalogue yet", "compute it in the source")
+LAMBDA: Final = Refusal(
+    "a lambda is no value: it says what a function does with each element",
+    "transform(a, x -> …), filter, exists, forall, aggregate, zip_with; array_sort takes none: which of two equal"
+    " elements comes first would depend on the engine",
+)
 DISTINCT: Final = Refusal(
     "of the aggregates only count takes it: min, max and the like give the same without, and a sum of distinct values "
     "is rarely meant",
     "count(DISTINCT x), approx_count_distinct(x), or mark first occurrences in the source",
 )
 INTERVAL: Final = Refusal(
-    "days and hours differ at clock changes, and engines differ in which they mean",
-    "compare seconds: unix_timestamp(a) - unix_timestamp(b) < 86400, or datediff(a, b) for days",
+    "an interval is not a value here: engines differ in what it is and how it prints",
+    "write it after the time: t + INTERVAL 1 DAY; timestampdiff(SECOND, a, b) or datediff(b, a) between two times",
 )
-BITS: Final = Refusal("bit operators are not in the catalogue yet", "div and % take an integer apart")
 LIKE: Final = Refusal(
     "patterns are not in the catalogue yet: escapes and case differ between engines",
     "=, IN, or substring(x, 1, 3) = 'abc' for a prefix",
 )
-BRACKETS: Final = Refusal("arrays, maps and structs are not in the catalogue yet", "flatten the field in the source")
+LIST: Final = Refusal("it is neither a struct nor an array", "x IN (…), struct(…), array(…)")
 ALIAS: Final = Refusal("the feature's name is its key in the YAML", "leave the alias away")
 UNKNOWN: Final = Refusal(
     "only functions whose bits are known to agree in Spark and online are accepted; a UDF has one implementation only",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from featurekit.errors import TypeMismatchError
-from featurekit.expr import infer
+from featurekit.expr import infer, nested_rules
 from featurekit.expr.nodes import Case, Node
 from featurekit.types import Binary, Int8, Int16, Int32, Null, String
 
@@ -55,7 +55,7 @@ def decode(value: Node, *args: Node) -> Node:
 def elt(place: Node, *values: Node) -> Node:
     """The value at that place, NULL where there is none."""
     kinds = {type(value.type) for value in values} - {Null}
-    if not isinstance(place.type, Int8 | Int16 | Int32) or kinds not in (set(), {String}, {Binary}):
+    if not isinstance(place.type, Int8 | Int16 | Int32 | Null) or kinds not in (set(), {String}, {Binary}):
         raise TypeMismatchError(
             f"elt can't take ({', '.join(node.type.name for node in (place, *values))})",
             why="it takes an int and texts, or an int and bytes",
@@ -64,10 +64,17 @@ def elt(place: Node, *values: Node) -> Node:
     return case_of(place, [(infer.literal(at), value) for at, value in enumerate(values, start=1)], None)
 
 
+def struct(*values: Node) -> Node:
+    """A struct whose fields are named as Spark names them."""
+    named = ((infer.literal(nested_rules.field_name(value, place)), value) for place, value in enumerate(values, 1))
+    return infer.call("named_struct", *(part for pair in named for part in pair))
+
+
 # Those that are called like functions; the parser builds the others from their own syntax.
 CALLED: Final[dict[str, Callable[..., Node]]] = {
     "if": if_,
     "nullif": nullif,
+    "struct": struct,
     "nvl2": nvl2,
     "zeroifnull": zeroifnull,
     "nullifzero": nullifzero,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ import pyarrow as pa
 
 from featurekit.errors import InputError
 from featurekit.types import DataType, Null, parse_type
-from tests.semantics import corpus, edges, values
+from tests.semantics import corpus, edges, own, values
 from tests.semantics.corpus import Recorded
 from tests.semantics.session import start
 
@@ -28,10 +29,17 @@ _NULLED: Final = frozenset(
     (
         "ARITHMETIC_OVERFLOW",
         "BINARY_ARITHMETIC_OVERFLOW",
+        "CANNOT_DECODE_URL",
         "CAST_INVALID_INPUT",
         "CAST_OVERFLOW",
+        "CONVERSION_INVALID_INPUT",
         "DATETIME_OVERFLOW",
         "DIVIDE_BY_ZERO",
+        "INVALID_PARAMETER_VALUE",
+        "INVALID_ARRAY_INDEX",
+        "INVALID_INDEX_OF_ZERO",
+        "INVALID_UTF8_STRING",
+        "MALFORMED_CHARACTER_CODING",
         "NUMERIC_OUT_OF_SUPPORTED_RANGE",
         "NUMERIC_VALUE_OUT_OF_RANGE",
         "REMAINDER_BY_ZERO",
@@ -66,6 +74,7 @@ class Oracle:
         spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(_VIEW)
         spark.catalog.cacheTable(_VIEW)
         spark.conf.set("spark.sql.ansi.enabled", "true")
+        own.define(spark)
         spark.conf.set("spark.sql.subexpressionElimination.enabled", "false")
         rules = (f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in _EXCLUDED_RULES)
         spark.conf.set("spark.sql.optimizer.excludedRules", ",".join(rules))
@@ -218,6 +227,10 @@ def _aligned(lines: Sequence[str | Recorded]) -> str:
     return "\n".join(text) + "\n"
 
 
+def _asked(case: Recorded) -> Recorded:
+    return replace(case, expression=own.spelled(case.expression))
+
+
 def record(paths: Sequence[Path], spark: Any) -> int:
     """Rewrite the files with Spark's answers; return how many cases there are."""
     oracle = Oracle(spark)
@@ -226,7 +239,7 @@ def record(paths: Sequence[Path], spark: Any) -> int:
     for path in paths:
         known = len(failures)
         read = corpus.read_file(path)
-        quick = oracle.answers([line for line in read if isinstance(line, Recorded)])
+        quick = oracle.answers([_asked(line) for line in read if isinstance(line, Recorded)])
         lines: list[str | Recorded] = []
         for line in read:
             if isinstance(line, str):
@@ -234,7 +247,8 @@ def record(paths: Sequence[Path], spark: Any) -> int:
                     lines.append(line)
                 continue
             try:
-                lines.append(quick.get(line.line) or oracle.answer(line))
+                answer = quick.get(line.line) or oracle.answer(_asked(line))
+                lines.append(replace(answer, expression=line.expression))
                 count += 1
             except (OracleError, _spark_errors()) as error:
                 failures.append(f"{line.id}: {str(error).splitlines()[0]}")

@@ -7,7 +7,7 @@ from typing import Final
 from featurekit.expr import signatures as rules
 from featurekit.expr import spark_forms as forms
 from featurekit.expr import text_forms, text_rules
-from featurekit.expr.catalogue.row import BINARY, BYTES, INTEGER, STRING, Function, Param, Takes, scalar
+from featurekit.expr.catalogue.row import BINARY, BYTES, INTEGER, STRING, Exactness, Function, Param, Takes, scalar
 from featurekit.types import Binary, Boolean, String
 
 _HEX = Takes("integer, string or binary", (*INTEGER.kinds, *BYTES.kinds))
@@ -49,6 +49,9 @@ ROWS: Final[tuple[Function, ...]] = (
     scalar("url_encode", _TEXT, rules.text(), "url_encode({0})",
            "As a form sends it: + for a space, %XX for the UTF-8 bytes of all but letters, digits and .-*_"),
     scalar("url_decode", (Param("text", STRING, edges=("a+b", "%C3%A9", "%C3", "%zz", "%+1", "%2")),), rules.text(),
-           "try_url_decode({0})", "What url_encode gave back; NULL where % is not followed by two digits.",
-           spellings=("url_decode", "try_url_decode"), raises=True),
+           # Before Java 25, %+1 and %\uff11\u0661 were hexadecimal digits as well; %zz is none on any.
+           "try_url_decode(regexp_replace({0}, '%(?![0-9A-Fa-f]{{2}})', '%zz'))",
+           "The text that url_encode gave; U+FFFD for bytes that are no UTF-8, NULL where % is not followed by two ASCII "
+           "hexadecimal digits.",
+           spellings=("url_decode", "try_url_decode"), raises=True, exactness=Exactness.REDEFINED),
 )  # fmt: skip
