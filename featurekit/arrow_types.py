@@ -95,7 +95,8 @@ def to_arrow(kind: DataType) -> pa.DataType:
             return pa.map_(to_arrow(kind.key), to_arrow(kind.value))
         case Struct():
             return pa.struct([pa.field(name, to_arrow(inner)) for name, inner in kind.fields])
-    return _ARROW[kind]
+        case _:
+            return _ARROW[kind]
 
 
 def from_arrow(arrow: pa.DataType) -> DataType:

@@ -295,6 +295,11 @@ def parts(kind: DataType) -> tuple[DataType, ...]:
             return ()
 
 
+def holds(kind: DataType, *kinds: type[DataType]) -> bool:
+    """Return whether a type is one of `kinds`, or a part of it is."""
+    return isinstance(kind, kinds) or any(holds(part, *kinds) for part in parts(kind))
+
+
 def is_integer(kind: DataType) -> bool:
     return kind in INTEGER_BITS
 

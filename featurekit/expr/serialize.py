@@ -24,7 +24,7 @@ from featurekit.errors import CodecError, InputError
 from featurekit.expr.catalogue.row import Kind
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
-from featurekit.types import Array, Binary, DataType, Decimal, Map, Null, Struct, is_float, parse_type
+from featurekit.types import Array, Binary, DataType, Decimal, Float32, Float64, Map, Null, Struct, parse_type
 
 VERSION: Final = 1
 
@@ -146,13 +146,14 @@ def _reader(kind: DataType) -> Callable[[Any], Any]:
         case Struct():
             readers = [_nullable(_reader(inner)) for _, inner in kind.fields]
             return lambda values: tuple(read(value) for read, value in zip(readers, values, strict=True))
-    if is_float(kind):
-        return float.fromhex
-    if isinstance(kind, Decimal):
-        return PyDecimal
-    if isinstance(kind, Binary):
-        return bytes.fromhex
-    return lambda value: value
+        case Float32() | Float64():
+            return float.fromhex
+        case Decimal():
+            return PyDecimal
+        case Binary():
+            return bytes.fromhex
+        case _:
+            return lambda value: value
 
 
 def _nullable(read: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -29,9 +29,11 @@ from featurekit.types import (
     Float64,
     Int32,
     Int64,
+    Map,
     Null,
     String,
     Timestamp,
+    holds,
     is_float,
     is_integer,
     is_numeric,
@@ -164,7 +166,7 @@ def to_double(args: tuple[Node, ...]) -> Signature:
 
 
 def comparison(args: tuple[Node, ...]) -> Signature:
-    shared = _shared(args)
+    shared = comparable(args, _shared(args))
     if isinstance(shared, Null):
         shared = Boolean()
     return Signature((shared,) * len(args), Boolean())
@@ -181,9 +183,22 @@ def any_to_boolean(args: tuple[Node, ...]) -> Signature:
     return Signature(tuple(arg.type for arg in args), Boolean())
 
 
+def comparable(args: tuple[Node, ...], kind: DataType) -> DataType:
+    """Return the type, an error where its values can't be compared."""
+    if holds(kind, Map):
+        raise mismatch(args, "maps have no order and are never equal in Spark", "map_entries(m) can be compared")
+    return kind
+
+
 def one_of(args: tuple[Node, ...]) -> Signature:
-    """coalesce, greatest, least: all arguments and the result have the common type."""
+    """coalesce: all arguments and the result have the common type."""
     shared = _shared(args)
+    return Signature((shared,) * len(args), shared)
+
+
+def extreme(args: tuple[Node, ...]) -> Signature:
+    """greatest, least: one common type, with an order."""
+    shared = comparable(args, _shared(args))
     return Signature((shared,) * len(args), shared)
 
 
@@ -197,49 +212,6 @@ def text(*rest: DataType, result: DataType | None = None) -> Rule:
         return Signature(wanted, result or String())
 
     return rule
-
-
-def of_time(*, takes: DataType, result: DataType) -> Rule:
-    """One timestamp or date, read as `takes`: a timestamp's date is its UTC date, a date's instant 00:00 UTC."""
-
-    def rule(args: tuple[Node, ...]) -> Signature:
-        _time(args, args[-1])
-        return Signature((takes,), result)
-
-    return rule
-
-
-def truncated(units: tuple[str, ...]) -> Rule:
-    def rule(args: tuple[Node, ...]) -> Signature:
-        unit = literal_text(args, 0, "the unit")
-        if unit.lower() not in units:
-            raise mismatch(args, f"{unit!r} is not a unit", f"one of {', '.join(units)}")
-        _time(args, args[1])
-        return Signature((String(), Timestamp()), Timestamp())
-
-    return rule
-
-
-def in_zone(is_zone: Callable[[str], bool]) -> Rule:
-    def rule(args: tuple[Node, ...]) -> Signature:
-        name = literal_text(args, 1, "the zone")
-        if not is_zone(name):
-            raise mismatch(args, f"{name!r} is not a time zone", "an IANA name such as 'America/New_York' or 'UTC'")
-        _time(args, args[0])
-        return Signature((Timestamp(), String()), Timestamp())
-
-    return rule
-
-
-def days_between(args: tuple[Node, ...]) -> Signature:
-    for arg in args:
-        _time(args, arg)
-    return Signature((Date(), Date()), Int32())
-
-
-def _time(args: tuple[Node, ...], arg: Node) -> None:
-    if not isinstance(arg.type, Timestamp | Date | Null):
-        raise mismatch(args, "it takes a timestamp or a date", "declare the column as a timestamp")
 
 
 def _expect(args: tuple[Node, ...], arg: Node, kind: DataType) -> None:

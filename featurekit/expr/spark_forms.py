@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr.nodes import Call, Literal, Node
-from featurekit.types import Decimal, Float32, Float64, Int64, is_float, is_integer
+from featurekit.types import Decimal, Float32, Float64, Int64, holds, is_float, is_integer
 
 
 def listed(name: str) -> Callable[[Call, tuple[str, ...]], str]:
@@ -60,7 +60,8 @@ def extreme(name: str, of_array: str) -> Callable[[Call, tuple[str, ...]], str]:
 
     def form(call: Call, args: tuple[str, ...]) -> str:
         joined = ", ".join(args)
-        return f"{of_array}(array({joined}))" if is_float(call.type) else f"{name}({joined})"
+        floats = holds(call.type, Float32, Float64)
+        return f"{of_array}(array({joined}))" if floats else f"{name}({joined})"
 
     return form
 

@@ -202,7 +202,7 @@ def _read_parts(
     at = start + 1
     while text[at] != closing:
         at += 2 * bool(parts)  # `, `
-        group = []
+        group: list[Any] = []
         for kind in kinds_at(len(parts)):
             at += 2 * bool(group)  # `: `
             value, at = _read_at(text, at, kind)
@@ -223,6 +223,11 @@ def same_bits(left: Any, right: Any, kind: DataType) -> bool:
             return _same_parts(left, right, [pair] * len(left))
         case Struct():
             return _same_parts(left, right, [inner for _, inner in kind.fields])
+        case _:
+            return _same_scalars(left, right, kind)
+
+
+def _same_scalars(left: Any, right: Any, kind: DataType) -> bool:
     if is_float(kind) and isinstance(left, float) and isinstance(right, float):
         return left.hex() == right.hex() or (math.isnan(left) and math.isnan(right))
     if isinstance(kind, Decimal):

@@ -6,20 +6,19 @@ from typing import Final
 
 from featurekit.expr import signatures as rules
 from featurekit.expr import spark_forms as forms
-from featurekit.expr.catalogue.row import ATOMIC, ORDERED, Function, Nulls, Param, operator
+from featurekit.expr.catalogue.row import COMPARED, Function, Nulls, Param, operator
 
-_EQUAL = (Param("a", ATOMIC), Param("b", ATOMIC))
-_ORDER = (Param("a", ORDERED), Param("b", ORDERED))
+_TWO = (Param("a", COMPARED), Param("b", COMPARED))
 
 ROWS: Final[tuple[Function, ...]] = (
-    operator("eq", "=", _EQUAL, rules.comparison, "({0} = {1})", "Whether both are equal."),
-    operator("ne", "<>", _EQUAL, rules.comparison, "(NOT ({0} = {1}))", "Whether both differ."),
-    operator("lt", "<", _ORDER, rules.comparison, "({0} < {1})", "Whether the first is smaller."),
-    operator("le", "<=", _ORDER, rules.comparison, "({0} <= {1})", "Whether the first is not larger."),
-    operator("gt", ">", _ORDER, rules.comparison, "({0} > {1})", "Whether the first is larger."),
-    operator("ge", ">=", _ORDER, rules.comparison, "({0} >= {1})", "Whether the first is not smaller."),
-    operator("eq_null_safe", "<=>", _EQUAL, rules.comparison, "({0} <=> {1})", "Equality where NULL equals NULL.",
+    operator("eq", "=", _TWO, rules.comparison, "({0} = {1})", "Whether both are equal."),
+    operator("ne", "<>", _TWO, rules.comparison, "(NOT ({0} = {1}))", "Whether both differ."),
+    operator("lt", "<", _TWO, rules.comparison, "({0} < {1})", "Whether the first is smaller."),
+    operator("le", "<=", _TWO, rules.comparison, "({0} <= {1})", "Whether the first is not larger."),
+    operator("gt", ">", _TWO, rules.comparison, "({0} > {1})", "Whether the first is larger."),
+    operator("ge", ">=", _TWO, rules.comparison, "({0} >= {1})", "Whether the first is not smaller."),
+    operator("eq_null_safe", "<=>", _TWO, rules.comparison, "({0} <=> {1})", "Equality where NULL equals NULL.",
              nulls=Nulls.NEVER, spellings=("equal_null",)),
-    operator("in", "in", (Param("a", ATOMIC), Param("b", ATOMIC, repeated=True)), rules.comparison, forms.member,
+    operator("in", "in", (Param("a", COMPARED), Param("b", COMPARED, repeated=True)), rules.comparison, forms.member,
              "Whether the first is one of the others.", nulls=Nulls.ANY),
 )  # fmt: skip

@@ -73,6 +73,7 @@ ORDERED: Final = Takes("any type with an order", (*NUMBER.kinds, Boolean, String
 ARRAY: Final = Takes("array", (Array,))
 MAP: Final = Takes("map", (Map,))
 STRUCT: Final = Takes("struct", (Struct,))
+COMPARED: Final = Takes("any type but map", (*ATOMIC.kinds, Array, Struct))
 ANY: Final = Takes("any type", (*ATOMIC.kinds, Array, Map, Struct))
 LAMBDA: Final = Takes("lambda", ())
 

@@ -11,6 +11,7 @@ from featurekit.targets.kernels import (
     buckets,
     hashing,
     json,
+    lambdas,
     maps,
     maths,
     nulls,
@@ -35,6 +36,7 @@ KERNELS: Final[dict[str, Factory]] = {
     **hashing.KERNELS,
     **temporal.KERNELS,
     **arrays.KERNELS,
+    **lambdas.KERNELS,
     **maps.KERNELS,
     **structs.KERNELS,
 }

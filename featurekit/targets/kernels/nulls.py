@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always
 from featurekit.targets.kernels.numeric import EQUAL_FLOATS
-from featurekit.types import is_float
+from featurekit.targets.kernels.order import equality_key, order_key
+from featurekit.types import is_float, is_nested
 
 
 def _equal_null_safe(call: Call) -> Kernel:
-    equal = EQUAL_FLOATS if is_float(call.args[0].type) else "{0} == {1}"
+    kind = call.args[0].type
+    equal = EQUAL_FLOATS if is_float(kind) else "{0} == {1}"
+    key = equality_key(kind) if is_nested(kind) else None
+    if key is not None:
+        return Inline("{key}({0}) == {key}({1})", {"key": key})
     return Inline(f"{{1}} is None if {{0}} is None else ({{1}} is not None and {equal})")
 
 
@@ -27,9 +31,10 @@ def _extreme(call: Call) -> Kernel:
     if is_float(call.type):
         return _greatest_float if largest else _least_float
     choose = max if largest else min
+    order = order_key(call.type)
 
     def kernel(*values: Any) -> Any:
-        return choose((value for value in values if value is not None), default=None)
+        return choose((value for value in values if value is not None), key=order, default=None)
 
     return kernel
 
@@ -54,9 +59,10 @@ def _member(call: Call) -> Kernel:
     """x IN (…): NULL when x is, and when it is not found among others of which one is NULL."""
     others = call.args[1:]
     literals = [other.value for other in others if isinstance(other, Literal)]
-    if len(literals) == len(others):
-        return _member_of(literals, is_float(call.args[0].type), call.args[0].nullable)
-    key = _nan_as_text if is_float(call.args[0].type) else _as_it_is
+    kind = call.args[0].type
+    if len(literals) == len(others) and not is_nested(kind):
+        return _member_of(literals, is_float(kind), call.args[0].nullable)
+    key = equality_key(kind) or _as_it_is
 
     def kernel(value: Any, *values: Any) -> bool | None:
         if value is None:
@@ -80,10 +86,6 @@ def _member_of(literals: list[Any], floats: bool, nullable: bool) -> Inline:
 
 def _as_it_is(value: Any) -> Any:
     return value
-
-
-def _nan_as_text(value: float) -> Any:
-    return "nan" if math.isnan(value) else value  # NaN is one value here, which Python's == says it is not
 
 
 KERNELS: Final[dict[str, Factory]] = {

@@ -14,8 +14,9 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal, Node
+from featurekit.targets.kernels import order
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
-from featurekit.types import DataType, Decimal, Float32, integer_range, is_float, is_integer
+from featurekit.types import DataType, Decimal, Float32, integer_range, is_float, is_integer, is_nested
 
 # Wide enough for every exact intermediate of two 38-digit operands; Python's default context has 28 digits.
 WIDE: Final = Context(prec=400, rounding=ROUND_HALF_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -255,6 +256,8 @@ def _compare(plain: str, floats: str, with_number: str) -> Factory:
     """Return the factory of a comparison: `floats` also orders NaN, `with_number` does where the second is a number."""
 
     def factory(call: Call) -> Kernel:
+        if is_nested(call.args[0].type):
+            return order.comparison(call)
         if not is_float(call.args[0].type):
             return Inline(plain)
         second = _constant(call.args[1])

@@ -1,0 +1,405 @@
+"""Type rules of arrays, maps, structs and their lambdas, by Spark's; see `signatures`.
+
+An array's element and a value given beside it are widened to their common type, as are two arrays; a key is only ever
+widened to the map's, never the map's keys to another type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from featurekit.expr.coerce import common_type
+from featurekit.expr.nodes import Column, Lambda, Literal, Node, Variable
+from featurekit.expr.signatures import Rule, Signature, comparable, literal_int, literal_text, mismatch
+from featurekit.types import (
+    INTEGER_BITS,
+    Array,
+    Boolean,
+    DataType,
+    Int32,
+    Int64,
+    Map,
+    Null,
+    String,
+    Struct,
+    holds,
+    integer_range,
+    is_integer,
+)
+
+MAX_LENGTH: Final = 10_000
+_NO_COMMON_TYPE: Final = "these types have no common type without guessing"
+
+
+# What an argument is
+
+
+def _array(args: tuple[Node, ...], index: int = 0) -> Array:
+    kind = args[index].type
+    if not isinstance(kind, Array):
+        raise mismatch(args, "it takes an array there", "array(…) makes one, map_values(m) takes one from a map")
+    return kind
+
+
+def _map(args: tuple[Node, ...], index: int = 0) -> Map:
+    kind = args[index].type
+    if not isinstance(kind, Map):
+        raise mismatch(args, "it takes a map there", "map('key', value, …) makes one")
+    return kind
+
+
+def _lambda(args: tuple[Node, ...], index: int, *counts: int) -> Lambda:
+    function = args[index]
+    if not isinstance(function, Lambda):
+        raise mismatch(args, "it takes a lambda there", "x -> x + 1, or (x, y) -> x + y")
+    if len(function.variables) not in counts:
+        wanted = " or ".join(map(str, counts))
+        raise mismatch(args, f"its lambda has {wanted} variable{'s' if wanted != '1' else ''}")
+    return function
+
+
+def _integer(args: tuple[Node, ...], index: int, widest: DataType) -> None:
+    kind = args[index].type
+    if not isinstance(kind, Null) and not (is_integer(kind) and INTEGER_BITS[kind] <= INTEGER_BITS[widest]):
+        raise mismatch(args, f"it takes {widest.name} there", f"CAST(… AS {widest.sql})")
+
+
+def _text(args: tuple[Node, ...], index: int) -> None:
+    if not isinstance(args[index].type, String | Null):
+        raise mismatch(args, "it takes string there", "CAST(… AS STRING)")
+
+
+def _common(args: tuple[Node, ...], kinds: Sequence[DataType]) -> DataType:
+    shared = common_type(kinds)
+    if shared is None:
+        raise mismatch(args, _NO_COMMON_TYPE, "cast them to one type")
+    return shared
+
+
+# Arrays
+
+
+def array_of(args: tuple[Node, ...]) -> Signature:
+    shared = _common(args, [arg.type for arg in args])
+    return Signature((shared,) * len(args), Array(shared))
+
+
+def arrays(*, compared: bool = False, result: DataType | None = None) -> Rule:
+    """Arrays of one common type."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        shared = _common(args, [_array(args, index) for index in range(len(args))])
+        if compared:
+            comparable(args, shared)
+        return Signature((shared,) * len(args), result or shared)
+
+    return rule
+
+
+def extreme_of(args: tuple[Node, ...]) -> Signature:
+    kind = _array(args)
+    comparable(args, kind)
+    return Signature((kind,), kind.element)
+
+
+def with_value(*, at: int = 1, compared: bool = False, result: DataType | None = None) -> Rule:
+    """An array and, at a position, a value that is like its elements; the rest are literals."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        shared = _common(args, [_array(args).element, args[at].type])
+        if compared:
+            comparable(args, shared)
+        kinds: list[DataType] = [arg.type for arg in args]
+        kinds[0], kinds[at] = Array(shared), shared
+        return Signature(tuple(kinds), result or Array(shared))
+
+    return rule
+
+
+_inserted: Final = with_value(at=2)
+
+
+def inserted(args: tuple[Node, ...]) -> Signature:
+    _literal_in(args, 1, "the position", -MAX_LENGTH, MAX_LENGTH)
+    if literal_int(args, 1, "the position") == 0:
+        raise mismatch(args, "positions begin at 1, or at -1 from the end", "array_prepend(a, x) puts it first")
+    return _inserted(args)
+
+
+def repeated(args: tuple[Node, ...]) -> Signature:
+    _literal_in(args, 1, "the count", *integer_range(Int32()))
+    if literal_int(args, 1, "the count") > MAX_LENGTH:
+        raise mismatch(args, f"the count can be at most {MAX_LENGTH:,}")
+    return Signature((args[0].type, Int32()), Array(args[0].type))
+
+
+def _literal_in(args: tuple[Node, ...], index: int, what: str, low: int, high: int) -> None:
+    value = literal_int(args, index, what)
+    if not low <= value <= high:
+        raise mismatch(args, f"{what} is {value}; it can be {low:,} to {high:,}")
+
+
+def same_array(args: tuple[Node, ...]) -> Signature:
+    return Signature((_array(args),), _array(args))
+
+
+def ordered(args: tuple[Node, ...]) -> Signature:
+    kind = _array(args)
+    comparable(args, kind)
+    if len(args) == 1:
+        return Signature((kind,), kind)
+    direction = args[1]
+    if not isinstance(direction, Literal) or not isinstance(direction.value, bool):
+        raise mismatch(args, "the direction decides how the function is compiled", "true (ascending) or false")
+    return Signature((kind, Boolean()), kind)
+
+
+def flattened(args: tuple[Node, ...]) -> Signature:
+    inner = _array(args).element
+    if not isinstance(inner, Array):
+        raise mismatch(args, "it takes an array of arrays")
+    return Signature((_array(args),), inner)
+
+
+def sliced(args: tuple[Node, ...]) -> Signature:
+    for index in (1, 2):
+        _integer(args, index, Int32())
+    return Signature((_array(args), Int32(), Int32()), _array(args))
+
+
+def joined(args: tuple[Node, ...]) -> Signature:
+    element = _array(args).element
+    if not isinstance(element, String | Null):
+        raise mismatch(args, "it joins strings", "transform(a, x -> CAST(x AS STRING)) first")
+    for index in range(1, len(args)):
+        _text(args, index)
+    return Signature((Array(String()), *(String() for _ in args[1:])), String())
+
+
+def sequence(args: tuple[Node, ...]) -> Signature:
+    names = ("the first number", "the last number", "the step")[: len(args)]
+    start, stop, *steps = (literal_int(args, index, name) for index, name in enumerate(names))
+    step = steps[0] if steps else 1 if start <= stop else -1
+    if start != stop and (step == 0 or (stop - start) * step < 0):
+        raise mismatch(args, f"steps of {step} don't lead from {start} to {stop}")
+    if start != stop and abs(stop - start) // abs(step) >= MAX_LENGTH:
+        raise mismatch(args, f"a sequence has at most {MAX_LENGTH:,} elements")
+    shared = _common(args, [arg.type for arg in args[:2]])
+    return Signature((shared, shared, *(arg.type for arg in args[2:])), Array(shared))
+
+
+# Size and access
+
+
+def sized(args: tuple[Node, ...]) -> Signature:
+    kind = args[0].type
+    if not isinstance(kind, Array | Map):
+        raise mismatch(args, "it takes an array or a map", "length(x) is for text")
+    return Signature((kind,), Int32())
+
+
+def item(*, widest_index: DataType) -> Rule:
+    """An array and an index, or a map and a key."""
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        kind = args[0].type
+        if isinstance(kind, Map):
+            return Signature((kind, _key(args, kind)), kind.value)
+        if isinstance(kind, Struct):
+            raise mismatch(args, "a struct's fields have names", "s.field")
+        _integer(args, 1, widest_index)
+        return Signature((_array(args), Int32()), _array(args).element)
+
+    return rule
+
+
+def _key(args: tuple[Node, ...], kind: Map) -> DataType:
+    if common_type([kind.key, args[1].type]) != kind.key:
+        raise mismatch(args, f"the map's keys are {kind.key.name}", f"CAST(… AS {kind.key.sql})")
+    return kind.key
+
+
+# Maps
+
+
+def map_of(args: tuple[Node, ...]) -> Signature:
+    if len(args) % 2:
+        raise mismatch(args, "keys and values come in pairs", "map('a', 1, 'b', 2)")
+    key = _common(args, [arg.type for arg in args[::2]])
+    value = _common(args, [arg.type for arg in args[1::2]])
+    return Signature((key, value) * (len(args) // 2), _map_type(args, key, value))
+
+
+def _map_type(args: tuple[Node, ...], key: DataType, value: DataType) -> Map:
+    if holds(key, Map):
+        raise mismatch(args, "a key can't be a map, or hold one")
+    return Map(key, value)
+
+
+def map_part(part: Callable[[Map], DataType]) -> Rule:
+    def rule(args: tuple[Node, ...]) -> Signature:
+        return Signature((_map(args),), part(_map(args)))
+
+    return rule
+
+
+def entries_of(kind: Map) -> Array:
+    return Array(Struct((("key", kind.key), ("value", kind.value))))
+
+
+def from_arrays(args: tuple[Node, ...]) -> Signature:
+    keys, values = _array(args), _array(args, 1)
+    return Signature((keys, values), _map_type(args, keys.element, values.element))
+
+
+def from_entries(args: tuple[Node, ...]) -> Signature:
+    kind = _array(args)
+    if not isinstance(kind.element, Struct) or len(kind.element.fields) != 2:
+        raise mismatch(args, "it takes an array of structs of a key and a value", "map_entries(m) makes such an array")
+    (_, key), (_, value) = kind.element.fields
+    return Signature((kind,), _map_type(args, key, value))
+
+
+def maps(args: tuple[Node, ...]) -> Signature:
+    shared = _common(args, [_map(args, index) for index in range(len(args))])
+    return Signature((shared,) * len(args), shared)
+
+
+def has_key(args: tuple[Node, ...]) -> Signature:
+    return Signature((_map(args), _key(args, _map(args))), Boolean())
+
+
+def split_into_map(args: tuple[Node, ...]) -> Signature:
+    _text(args, 0)
+    for index, what in ((1, "the text between pairs"), (2, "the text between key and value")):
+        if len(args) > index and not literal_text(args, index, what):
+            raise mismatch(args, f"{what} is empty")
+    return Signature((String(),) * len(args), Map(String(), String()))
+
+
+# Structs
+
+
+def named_struct(args: tuple[Node, ...]) -> Signature:
+    if len(args) % 2:
+        raise mismatch(args, "names and values come in pairs", "named_struct('a', 1, 'b', 2)")
+    names = [literal_text(args, index, "a field's name") for index in range(0, len(args), 2)]
+    kind = Struct(tuple(zip(names, (arg.type for arg in args[1::2]), strict=True)))
+    return Signature(tuple(arg.type for arg in args), kind)
+
+
+def field_of(args: tuple[Node, ...]) -> Signature:
+    """A field of a struct, or of each struct of an array."""
+    kind = args[0].type
+    struct = kind.element if isinstance(kind, Array) else kind
+    if not isinstance(struct, Struct):
+        raise mismatch(args, "only a struct has fields", "m['key'] is for maps, a[0] for arrays")
+    name = literal_text(args, 1, "the field's name")
+    found = struct.get(name)
+    if found is None:
+        raise mismatch(args, f"it has no field {name!r}", f"one of {', '.join(field for field, _ in struct.fields)}")
+    return Signature((kind, String()), Array(found) if isinstance(kind, Array) else found)
+
+
+def field_name(node: Node, place: int) -> str:
+    """Return what Spark's struct(…) calls a field: by its column, variable or field; else by its place."""
+    match node:
+        case Column(name=name) | Variable(name=name):
+            return name
+        case Node() if (args := getattr(node, "args", ())) and getattr(node, "function", "") == "get_field":
+            name = args[1].value
+            assert isinstance(name, str)
+            return name
+        case _:
+            return f"col{place}"
+
+
+# Lambdas: what they bind, and what functions with them are
+
+
+def binds_element(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return (_array(before).element,)
+
+
+def binds_element_and_index(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return _array(before).element, Int32()
+
+
+def binds_state_and_element(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return before[1].type, _array(before).element
+
+
+def binds_state(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return (before[1].type,)
+
+
+def binds_both_elements(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return _array(before).element, _array(before, 1).element
+
+
+def binds_entry(before: tuple[Node, ...]) -> tuple[DataType, ...]:
+    return _map(before).key, _map(before).value
+
+
+def _given(args: tuple[Node, ...], function: Lambda) -> DataType:
+    if isinstance(function.type, Null):
+        raise mismatch(args, "its lambda is always NULL, of no type", "CAST(NULL AS …) says which")
+    return function.type
+
+
+def _condition(args: tuple[Node, ...], function: Lambda) -> Boolean:
+    if not isinstance(function.type, Boolean | Null):
+        raise mismatch(args, "its lambda is a condition", "x -> x > 0")
+    return Boolean()
+
+
+def transformed(args: tuple[Node, ...]) -> Signature:
+    kind = _given(args, _lambda(args, 1, 1, 2))
+    return Signature((_array(args), kind), Array(kind))
+
+
+def filtered(args: tuple[Node, ...]) -> Signature:
+    return Signature((_array(args), _condition(args, _lambda(args, 1, 1, 2))), _array(args))
+
+
+def tested(args: tuple[Node, ...]) -> Signature:
+    return Signature((_array(args), _condition(args, _lambda(args, 1, 1))), Boolean())
+
+
+def aggregated(args: tuple[Node, ...]) -> Signature:
+    state = args[1].type
+    merge = _lambda(args, 2, 2)
+    if isinstance(state, Null) or common_type([state, merge.type]) != state:
+        raise mismatch(
+            args,
+            f"the start is {state.name}, what the first lambda makes of it {merge.type.name}; they have to be one type",
+            f"a start of that type, such as CAST(0 AS {_wider(state, merge.type).sql})",
+        )
+    if len(args) == 3:
+        return Signature((_array(args), state, state), state)
+    result = _given(args, _lambda(args, 3, 1))
+    return Signature((_array(args), state, state, result), result)
+
+
+def _wider(state: DataType, merged: DataType) -> DataType:
+    return common_type([state, merged]) or Int64()
+
+
+def zipped(args: tuple[Node, ...]) -> Signature:
+    kind = _given(args, _lambda(args, 2, 2))
+    return Signature((_array(args), _array(args, 1), kind), Array(kind))
+
+
+def map_filtered(args: tuple[Node, ...]) -> Signature:
+    return Signature((_map(args), _condition(args, _lambda(args, 1, 2))), _map(args))
+
+
+def keys_transformed(args: tuple[Node, ...]) -> Signature:
+    kind = _given(args, _lambda(args, 1, 2))
+    return Signature((_map(args), kind), _map_type(args, kind, _map(args).value))
+
+
+def values_transformed(args: tuple[Node, ...]) -> Signature:
+    kind = _given(args, _lambda(args, 1, 2))
+    return Signature((_map(args), kind), Map(_map(args).key, kind))
