@@ -13,6 +13,8 @@ from typing import Final
 
 from featurekit.types import (
     INTEGER_BITS,
+    Array,
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -23,16 +25,22 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
+    String,
+    Struct,
     Timestamp,
+    TimestampNtz,
     is_float,
     is_integer,
 )
 
 MAX_DIGITS: Final = 38
-# A double becomes a decimal through its text, and Java 17 prints some doubles with one digit too many.
-EXACT_DIGITS_OF_DOUBLE: Final = 15
+# A double becomes a decimal through its text, and Java 17 prints some doubles with a digit too many. It does no harm
+# where a decimal with one digit more than asked for, 15 at most, tells every two doubles apart.
+EXACT_DIGITS_OF_DOUBLE: Final = 14
 _MIN_ADJUSTED_SCALE: Final = 6
+_DIGITS_OF_SECONDS: Final = 13  # of the farthest instant's
 _DIGITS_OF_INTEGER: Final[dict[DataType, int]] = {Int8(): 3, Int16(): 5, Int32(): 10, Int64(): 20}
 
 
@@ -63,7 +71,23 @@ def _wider(left: DataType, right: DataType) -> DataType | None:
         return wider_decimal(as_decimal(left), as_decimal(right))
     if {type(left), type(right)} == {Date, Timestamp}:
         return Timestamp()
-    return None
+    return _wider_nested(left, right)
+
+
+def _wider_nested(left: DataType, right: DataType) -> DataType | None:
+    match left, right:
+        case Array(), Array():
+            element = _wider(left.element, right.element)
+            return None if element is None else Array(element)
+        case Map(), Map():
+            key, value = _wider(left.key, right.key), _wider(left.value, right.value)
+            return None if key is None or value is None else Map(key, value)
+        case Struct(), Struct() if [name for name, _ in left.fields] == [name for name, _ in right.fields]:
+            pairs = zip(left.fields, right.fields, strict=True)
+            fields = [(name, _wider(one, other)) for (name, one), (_, other) in pairs]
+            return Struct(tuple((name, kind) for name, kind in fields if kind)) if all(k for _, k in fields) else None
+        case _:
+            return None
 
 
 def _is_number(kind: DataType) -> bool:
@@ -142,22 +166,100 @@ def castable(source: DataType, target: DataType) -> bool:
     if source == target or isinstance(source, Null):
         return True
     match source, target:
-        case (Timestamp(), Date()) | (Date(), Timestamp()) | (Timestamp(), Int64()):
-            return True
-        case (Float32() | Float64(), Decimal()):
+        case Array(), Array():
+            return castable(source.element, target.element)
+        case Map(), Map():
+            return _same_keys(source.key, target.key) and castable(source.value, target.value)
+        case Struct(), Struct():
+            return len(source.fields) == len(target.fields) and all(
+                castable(one, other) for (_, one), (_, other) in zip(source.fields, target.fields, strict=True)
+            )
+        case _, String():
+            return _has_text(source)
+        case String(), _:
+            return not isinstance(target, Array | Map | Struct | Null)
+        case ((Float32() | Float64() | Timestamp()), Decimal()):
             return target.precision <= EXACT_DIGITS_OF_DOUBLE
-        case (Boolean(), _):
+        case ((Date() | Timestamp() | TimestampNtz()), (Date() | Timestamp() | TimestampNtz())):
+            return True
+        case Timestamp(), _:
             return _is_number(target)
-        case (_, Boolean()):
+        case _, Timestamp():
+            return _is_number(source)
+        case Boolean(), _:
+            return _is_number(target)
+        case _, Boolean():
             return _is_number(source)
         case _:
             return _is_number(source) and _is_number(target)
 
 
+def _same_keys(source: DataType, target: DataType) -> bool:
+    """Return whether a map's keys can be cast: each to one of its own, so that no key is NULL and no two are one."""
+    if source == target:
+        return True
+    if not (is_integer(source) or isinstance(source, Decimal)) or isinstance(target, Float32 | Float64 | Boolean):
+        return False
+    cut = isinstance(target, Decimal) and as_decimal(source).scale > target.scale
+    return _is_number(target) and not cut and widens(source, target)
+
+
+def _has_text(kind: DataType, *, inside: bool = False) -> bool:
+    """Return whether CAST to string has one answer: floats are printed differently by different Java versions."""
+    match kind:
+        case Array():
+            return _has_text(kind.element, inside=True)
+        case Map():
+            return _has_text(kind.key, inside=True) and _has_text(kind.value, inside=True)
+        case Struct():
+            return all(_has_text(field, inside=True) for _, field in kind.fields)
+        case Binary():
+            return not inside  # of bytes that are no text, Spark would print some
+        case _:
+            return not is_float(kind)
+
+
 def widens(source: DataType, target: DataType) -> bool:
-    """Return whether every value of `source` has a form in `target`, so that the cast can't yield NULL."""
+    """Return whether every value of `source` has a form in `target`, its parts too, so that no NULL comes in."""
     if source == target or isinstance(source, Null):
         return True
+    match source, target:
+        case Array(), Array():
+            return widens(source.element, target.element)
+        case Map(), Map():
+            return widens(source.key, target.key) and widens(source.value, target.value)
+        case Struct(), Struct():
+            return all(widens(one, other) for (_, one), (_, other) in zip(source.fields, target.fields, strict=True))
+        case _, String():
+            return not isinstance(source, Binary)
+        case String(), _:
+            return isinstance(target, Binary)
+        case ((Date() | Timestamp() | TimestampNtz()), _):
+            return _time_widens(source, target)
+        case _, Timestamp():
+            return _always_an_instant(source)
+        case Boolean(), _:
+            return not isinstance(target, Decimal) or target.precision > target.scale
+        case _:
+            return _number_widens(source, target)
+
+
+def _time_widens(source: DataType, target: DataType) -> bool:
+    if isinstance(target, Timestamp | TimestampNtz):
+        return not isinstance(source, Date)  # a date reaches farther than 64 bits of microseconds
+    if isinstance(target, Decimal):
+        return target.precision - target.scale >= _DIGITS_OF_SECONDS
+    return isinstance(target, Date | Float32 | Float64) or target == Int64()
+
+
+def _always_an_instant(source: DataType) -> bool:
+    """Return whether every number of the type is an instant, as seconds since 1970."""
+    if isinstance(source, Decimal):
+        return source.precision - source.scale < _DIGITS_OF_SECONDS
+    return is_integer(source) and source != Int64()
+
+
+def _number_widens(source: DataType, target: DataType) -> bool:
     if isinstance(target, Float32 | Float64 | Boolean):
         return True  # an overflow is an infinity, a loss is a rounding: neither is NULL
     if is_integer(source) and is_integer(target):
@@ -166,6 +268,4 @@ def widens(source: DataType, target: DataType) -> bool:
         exact = as_decimal(source)
         spare = 0 if exact.scale <= target.scale else 1  # dropping digits can carry into one more whole digit
         return target.precision - target.scale >= exact.precision - exact.scale + spare
-    if isinstance(source, Boolean):
-        return is_integer(target) or (isinstance(target, Decimal) and target.precision > target.scale)
-    return isinstance(target, Timestamp | Date) or isinstance(source, Timestamp)
+    return False

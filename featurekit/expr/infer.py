@@ -5,7 +5,7 @@ Every implicit widening becomes a visible Cast (literals are widened in place), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Context
 from decimal import Decimal as PyDecimal
 from typing import Any, Final
@@ -112,6 +112,16 @@ def _apply(function: Function, args: tuple[Node, ...]) -> tuple[tuple[DataType, 
     return signature.args, signature.result
 
 
+def bound_kinds(
+    function: Function, binds: Callable[[tuple[Node, ...]], tuple[DataType, ...]], before: tuple[Node, ...]
+) -> tuple[DataType, ...]:
+    """Return the types that a lambda of the function gives its variables, by the arguments before it."""
+    try:
+        return binds(before)
+    except TypeMismatchError as error:
+        raise TypeMismatchError(f"{label(function)} {error.what}", why=error.why, try_=error.try_) from None
+
+
 def _nullable(function: Function, args: tuple[Node, ...]) -> bool:
     if function.nulls is Nulls.NEVER:
         return False
@@ -175,7 +185,7 @@ def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
         return TypeMismatchError(
             what,
             why="the last digits of a double are printed differently by different Java versions",
-            try_=f"a decimal of at most {EXACT_DIGITS_OF_DOUBLE} digits, such as decimal(15,2)",
+            try_=f"a decimal of at most {EXACT_DIGITS_OF_DOUBLE} digits, such as decimal(14,2)",
         )
     return TypeMismatchError(
         what,

@@ -12,9 +12,10 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
 from featurekit.clock import to_date
-from featurekit.expr.coerce import literal_decimal, widens
+from featurekit.expr.coerce import literal_decimal
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
+from featurekit.targets.spark_casts import cast_sql
 from featurekit.types import (
     Array,
     Binary,
@@ -54,7 +55,7 @@ def render(node: Node, names: Names) -> str:
             args = tuple(render(arg, names) for arg in node.args)
             return form.format(*args) if isinstance(form, str) else form(node, args)
         case Cast():
-            return _cast(node.value.type, node.type, render(node.value, names))
+            return cast_sql(node.value.type, node.type, render(node.value, names))
         case Variable():
             return _variable(node)
         case Lambda(variables=variables, body=body):
@@ -73,12 +74,6 @@ def render(node: Node, names: Names) -> str:
 def _variable(node: Variable) -> str:
     # A lambda's variable hides a column of its name; no column of ours is called like this.
     return quote_identifier(f"$${node.level}")
-
-
-def _cast(source: DataType, target: DataType, text: str) -> str:
-    # Plain CAST where it can't fail: Spark then knows that the result is not NULL, and plans stay readable.
-    word = "CAST" if widens(source, target) else "try_cast"
-    return f"{word}({text} AS {target.sql})"
 
 
 def quote_identifier(name: str) -> str:

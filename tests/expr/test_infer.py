@@ -70,7 +70,7 @@ def test_aggregate_has_sparks_type(sql: str, kind: str) -> None:
         ("CAST(i32 AS DECIMAL(9,0))", True),
         ("CAST(i32 AS DECIMAL(10,0))", False),
         ("CAST(d5_2 AS DECIMAL(3,0))", True),  # 999.99 rounds to four digits
-        ("CAST(f64 AS DECIMAL(15,2))", True),
+        ("CAST(f64 AS DECIMAL(14,2))", True),
         ("floor(f64)", True),
         ("floor(i32)", False),
         ("lower(s)", False),

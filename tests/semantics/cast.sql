@@ -118,11 +118,11 @@ CAST(i64 AS DECIMAL(38,37))                              decimal(38,37)  0.00000
 CAST(i64 AS DECIMAL(3,3))                                decimal(3,3)    0.000 | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | 0.000 | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL
 CAST(f32 AS DECIMAL(5,2))                                decimal(5,2)    0.00 | 0.00 | 1.00 | -1.50 | NULL | 0.50 | 2.50 | 0.10 | NULL | NULL | NULL | NULL | NULL | 0.00 | NULL | 1.10 | -2.50 | 3.33 | 0.00 | 0.00 | 1.00 | -1.50 | NULL | 0.50
 CAST(f32 AS DECIMAL(10,0))                               decimal(10,0)   0 | 0 | 1 | -2 | NULL | 1 | 3 | 0 | NULL | NULL | NULL | NULL | NULL | 0 | 16777216 | 1 | -3 | 3 | 0 | 0 | 1 | -2 | NULL | 1
-CAST(f32 AS DECIMAL(15,7))                               decimal(15,7)   0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | NULL | 0.5000000 | 2.5000000 | 0.1000000 | NULL | NULL | NULL | NULL | NULL | 0.0000000 | 16777216.0000000 | 1.1000000 | -2.5000000 | 3.3333333 | 0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | NULL | 0.5000000
+CAST(f32 AS DECIMAL(14,7))                               decimal(14,7)   0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | NULL | 0.5000000 | 2.5000000 | 0.1000000 | NULL | NULL | NULL | NULL | NULL | 0.0000000 | NULL | 1.1000000 | -2.5000000 | 3.3333333 | 0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | NULL | 0.5000000
 CAST(f32 AS DECIMAL(3,3))                                decimal(3,3)    0.000 | 0.000 | NULL | NULL | NULL | 0.500 | NULL | 0.100 | NULL | NULL | NULL | NULL | NULL | 0.000 | NULL | NULL | NULL | NULL | 0.000 | 0.000 | NULL | NULL | NULL | 0.500
 CAST(f64 AS DECIMAL(5,2))                                decimal(5,2)    0.00 | 0.00 | 1.00 | -1.50 | 0.50 | NULL | 2.50 | -2.50 | 0.10 | 0.30 | NULL | NULL | NULL | NULL | 0.00 | NULL | NULL | NULL | NULL | 1.01 | 2.68 | NULL | -0.05 | 0.00
 CAST(f64 AS DECIMAL(10,0))                               decimal(10,0)   0 | 0 | 1 | -2 | 1 | NULL | 3 | -3 | 0 | 0 | NULL | NULL | NULL | NULL | 0 | NULL | NULL | NULL | NULL | 1 | 3 | 123457 | 0 | 0
-CAST(f64 AS DECIMAL(15,7))                               decimal(15,7)   0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | 0.5000000 | NULL | 2.5000000 | -2.5000000 | 0.1000000 | 0.3000000 | NULL | NULL | NULL | NULL | 0.0000000 | NULL | NULL | NULL | NULL | 1.0050000 | 2.6750000 | 123456.7890000 | -0.0500000 | 0.0000001
+CAST(f64 AS DECIMAL(14,7))                               decimal(14,7)   0.0000000 | 0.0000000 | 1.0000000 | -1.5000000 | 0.5000000 | NULL | 2.5000000 | -2.5000000 | 0.1000000 | 0.3000000 | NULL | NULL | NULL | NULL | 0.0000000 | NULL | NULL | NULL | NULL | 1.0050000 | 2.6750000 | 123456.7890000 | -0.0500000 | 0.0000001
 CAST(f64 AS DECIMAL(3,3))                                decimal(3,3)    0.000 | 0.000 | NULL | NULL | 0.500 | NULL | NULL | NULL | 0.100 | 0.300 | NULL | NULL | NULL | NULL | 0.000 | NULL | NULL | NULL | NULL | NULL | NULL | NULL | -0.050 | 0.000
 CAST(d5_2 AS DECIMAL(10,0))                              decimal(10,0)   0 | 1 | -1 | 0 | 1000 | -1000 | NULL | 3 | 0 | 0 | 10 | 125 | 0 | 1 | -1 | 0 | 1000 | -1000 | NULL | 3 | 0 | 0 | 10 | 125
 CAST(d5_2 AS DECIMAL(15,7))                              decimal(15,7)   0.0000000 | 1.0000000 | -1.0000000 | 0.0100000 | 999.9900000 | -999.9900000 | NULL | 2.5000000 | 0.0500000 | -0.0500000 | 9.9900000 | 125.4500000 | 0.0000000 | 1.0000000 | -1.0000000 | 0.0100000 | 999.9900000 | -999.9900000 | NULL | 2.5000000 | 0.0500000 | -0.0500000 | 9.9900000 | 125.4500000
@@ -153,8 +153,8 @@ CAST(1.005D AS DECIMAL(10,2))                            decimal(10,2)   1.01
 CAST(2.5D AS DECIMAL(1,0))                               decimal(1,0)    3
 CAST(9.5 AS DECIMAL(1,0))                                decimal(1,0)    NULL
 CAST(-0.4D AS DECIMAL(5,0))                              decimal(5,0)    0
-CAST(0.1F AS DECIMAL(15,15))                             decimal(15,15)  0.100000001490116
-CAST(1e20 AS DECIMAL(15,0))                              decimal(15,0)   NULL
+CAST(0.1F AS DECIMAL(14,14))                             decimal(14,14)  0.10000000149012
+CAST(1e20 AS DECIMAL(14,0))                              decimal(14,0)   NULL
 CAST(i32 AS DECIMAL)                                     decimal(10,0)   0 | 1 | NULL | -1 | 2 | -7 | 10 | 2147483647 | -2147483648 | 46341 | -65536 | 5 | 15 | 25 | -25 | 16777217 | 0 | 1 | NULL | -1 | 2 | -7 | 10 | 2147483647
 CAST(999.995 AS DECIMAL(5,2))                            decimal(5,2)    NULL
 CAST(1 AS DECIMAL(1,1))                                  decimal(1,1)    NULL

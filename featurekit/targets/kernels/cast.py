@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_DOWN
 from decimal import Decimal as PyDecimal
-from typing import Any
+from typing import Any, Final
 
 from featurekit.clock import DAY, SECOND
+from featurekit.targets.kernels import cast_number as number
+from featurekit.targets.kernels import cast_string as text
+from featurekit.targets.kernels.cast_text import text_to_date, text_to_timestamp, text_to_timestamp_ntz
 from featurekit.targets.kernels.kernel import Inline, Kernel
 from featurekit.targets.kernels.numeric import WIDE, fit, to_float32
 from featurekit.types import (
     INTEGER_BITS,
+    Array,
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -20,32 +25,146 @@ from featurekit.types import (
     Float32,
     Float64,
     Int64,
+    Map,
+    Null,
+    String,
+    Struct,
     Timestamp,
+    TimestampNtz,
     integer_range,
     is_float,
     is_integer,
 )
 
+_LOW, _HIGH = integer_range(Int64())
+_INSTANTS = (Timestamp, TimestampNtz)
+_MICROS: Final = PyDecimal(SECOND)
+_MICRO: Final = PyDecimal("0.000001")
+
 
 def cast_kernel(source: DataType, target: DataType) -> Kernel:
     """Return the kernel of CAST from `source` to `target`, two different types that `castable` allows."""
-    match source, target:
-        case Timestamp(), Date():
-            return Inline(f"{{0}} // {DAY}")
-        case Date(), Timestamp():
-            return Inline(f"{{0}} * {DAY}")
-        case Timestamp(), Int64():
-            return Inline(f"{{0}} // {SECOND}")  # floors, where unix_timestamp cuts
-        case _, Boolean():
+    if isinstance(source, String):
+        return _from_text(target)
+    if isinstance(target, String):
+        return _to_text(source)
+    if isinstance(source, Array | Map | Struct):
+        return _of_parts(source, target)
+    if isinstance(source, Date | Timestamp | TimestampNtz) or isinstance(target, Timestamp):
+        return _of_time(source, target)
+    match target:
+        case Boolean():
             return Inline("{0} != 0")
-        case _, Float64():
+        case Float64():
             return Inline("float({0})") if source != Float32() else Inline("{0}")
-        case _, Float32():
+        case Float32():
             return _to_float32(source)
-        case _, Decimal():
+        case Decimal():
             return _to_decimal(source, target)
         case _:
             return _to_integer(source, target)
+
+
+def _from_text(target: DataType) -> Kernel:
+    match target:
+        case Boolean():
+            return number.text_to_boolean
+        case Float64():
+            return number.text_to_double
+        case Float32():
+            return number.text_to_float32
+        case Decimal():
+            return number.text_to_decimal(target)
+        case Date():
+            return text_to_date
+        case Timestamp():
+            return text_to_timestamp
+        case TimestampNtz():
+            return text_to_timestamp_ntz
+        case Binary():
+            return str.encode
+        case _:
+            return number.text_to_integer(target)
+
+
+def _to_text(source: DataType) -> Kernel:
+    if isinstance(source, Binary):
+        return text.bytes_to_text
+    return text.writer(source)
+
+
+def _of_parts(source: Array | Map | Struct, target: DataType) -> Kernel:
+    """Return the kernel that casts the parts; one that has no form in the target is NULL there, the rest stays."""
+    match source, target:
+        case Array(), Array():
+            part = _part(source.element, target.element)
+            return lambda value: tuple(map(part, value))
+        case Map(), Map():
+            left, right = _part(source.key, target.key), _part(source.value, target.value)
+            return lambda pairs: tuple((left(key), right(value)) for key, value in pairs)
+        case Struct(), Struct():
+            pairs = zip(source.fields, target.fields, strict=True)
+            parts = [_part(one, other) for (_, one), (_, other) in pairs]
+            return lambda value: tuple(part(each) for part, each in zip(parts, value, strict=True))
+        case _:
+            raise AssertionError(f"{source.name} has no cast to {target.name}")
+
+
+def _part(source: DataType, target: DataType) -> Callable[[Any], Any]:
+    if source == target or isinstance(source, Null):
+        return lambda value: value
+    kernel = cast_kernel(source, target)
+    function = _called(kernel) if isinstance(kernel, Inline) else kernel
+    return lambda value: None if value is None else function(value)
+
+
+def _called(kernel: Inline) -> Callable[[Any], Any]:
+    scope = {"__builtins__": {"float": float, "int": int}, **kernel.bound}
+    function: Callable[[Any], Any] = eval(f"lambda value: {kernel.text.format('value')}", scope)
+    return function
+
+
+def _of_time(source: DataType, target: DataType) -> Kernel:
+    match source, target:
+        case ((Timestamp() | TimestampNtz()), Date()):
+            return Inline(f"{{0}} // {DAY}")
+        case ((Timestamp() | TimestampNtz()), (Timestamp() | TimestampNtz())):
+            return Inline("{0}")  # the session's clock is UTC's
+        case Date(), _:
+            return lambda days: _instant(days * DAY)
+        case Timestamp(), _:
+            return _from_timestamp(target)
+        case ((Float32() | Float64()), _):
+            whole = _float_to_integer(Int64())
+            return lambda seconds: whole(seconds * 1e6)
+        case Decimal(), _:
+            return _decimal_to_timestamp
+        case _:
+            return Inline(f"{{0}} * {SECOND}") if source != Int64() else (lambda seconds: _instant(seconds * SECOND))
+
+
+def _instant(micros: int) -> int | None:
+    return micros if _LOW <= micros <= _HIGH else None
+
+
+def _from_timestamp(target: DataType) -> Kernel:
+    """Return the kernel to a number: of seconds."""
+    if target == Int64():
+        return Inline(f"{{0}} // {SECOND}")  # floors, where unix_timestamp cuts
+    if is_integer(target):
+        return _bounded(target, lambda micros: micros // SECOND)
+    if isinstance(target, Float64):
+        return Inline("float({0}) / 1000000.0")
+    if isinstance(target, Float32):
+        return lambda micros: to_float32(float(micros) / 1e6)
+    assert isinstance(target, Decimal)
+    into = fit(target)
+    return lambda micros: into(PyDecimal(repr(float(micros) / 1e6)))  # through the double's text, as from a double
+
+
+def _decimal_to_timestamp(seconds: PyDecimal) -> int | None:
+    rounded = int(WIDE.quantize(seconds, _MICRO) * SECOND)
+    return int(WIDE.multiply(seconds, _MICROS)) if _LOW <= rounded <= _HIGH else None
 
 
 def _bounded(kind: DataType, convert: Callable[[Any], int]) -> Kernel:
@@ -68,7 +187,7 @@ def _to_integer(source: DataType, target: DataType) -> Kernel:
     return _float_to_integer(target)
 
 
-def _float_to_integer(target: DataType) -> Kernel:
+def _float_to_integer(target: DataType) -> Callable[[float], int | None]:
     low, high = integer_range(target)
     # Spark compares with the bounds as doubles: 2^63 passes, and becomes 2^63 - 1.
     low_float, high_float = float(low), float(high)
@@ -90,11 +209,8 @@ def _to_float32(source: DataType) -> Kernel:
 
 
 def _exact_to_float32(value: int | PyDecimal) -> float:
-    """Round an exact number to float32 once; through the nearest double it could land on the wrong side of a tie."""
     near = float(value)
-    if math.isfinite(near) and near != value and math.frexp(near)[0] * 2**53 % 2 == 0:
-        near = math.nextafter(near, math.inf if value > near else -math.inf)  # to odd: remembers the lost digits
-    return to_float32(near)
+    return number.narrow(near, value)
 
 
 def _to_decimal(source: DataType, target: Decimal) -> Kernel:
