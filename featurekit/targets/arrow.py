@@ -12,7 +12,7 @@ import pyarrow as pa
 from featurekit.arrow_types import to_arrow
 from featurekit.expr.nodes import Column, Node
 from featurekit.targets.vectors.evaluate import compile_columns
-from featurekit.targets.vectors.vector import OBJECT, Vector, dtype_of
+from featurekit.targets.vectors.vector import OBJECT, Lists, Vector, dtype_of
 from featurekit.types import (
     Array,
     Binary,
@@ -59,6 +59,10 @@ def from_arrow_array(array: pa.Array, kind: DataType) -> Vector:
     if dtype_of(kind) == OBJECT:
         if isinstance(kind, String | Binary):
             return Vector(array.to_numpy(zero_copy_only=False))
+        if isinstance(kind, Array):
+            offsets = array.offsets.to_numpy().astype(np.int64)
+            valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+            return Vector.of_lists(Lists(offsets, from_arrow_array(array.values, kind.element)), valid)
         return Vector.of_held(_held(array), kind)
     valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
     if isinstance(kind, Boolean):

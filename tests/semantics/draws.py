@@ -49,6 +49,7 @@ TYPES: Final = tuple(sorted({*edges.TYPES.values()}, key=lambda kind: kind.name)
 MAX_NODES: Final = 60
 _TRIES: Final = 12
 _SAMPLES: Final = 25
+_MOST_VARIABLES: Final = 4
 
 Kinds = tuple[type[DataType], ...]
 Built = TypeVar("Built", bound=Node)
@@ -163,6 +164,8 @@ class Draws:
 
     def _lambda(self, param: Param, before: tuple[Node, ...], depth: int) -> Lambda | None:
         assert param.binds is not None
+        if len(self._variables) >= _MOST_VARIABLES:
+            return None  # a lambda draws a body of its own depth, so that nothing else ends lambdas in lambdas
         try:
             kinds = param.binds(before)
         except FeaturekitError:

@@ -83,7 +83,7 @@ def _folded(args: Sequence[Node], *, is_long: bool) -> Callable[[Sequence[Vector
 
 def _rows(vectors: Sequence[Vector]) -> int:
     # One value stands for any number of rows: among others it says nothing, also where they have none.
-    lengths = {len(vector.values) for vector in vectors}
+    lengths = {len(vector) for vector in vectors}
     return lengths.pop() if len(lengths) == 1 else next(iter(lengths - {1}))
 
 

@@ -10,6 +10,8 @@ string binary decimal and nested types   objects, held as `featurekit.types` say
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -60,13 +62,29 @@ class Vector:
     stands for any number of rows: literals are vectors of that kind. Nobody changes a vector's arrays.
     """
 
-    __slots__ = ("_held", "_is_masked", "_valid", "values")
+    __slots__ = ("_held", "_is_masked", "_valid", "_values", "lists")
 
     def __init__(self, values: Values, valid: Mask | None = None) -> None:
-        self.values = values
+        self._values: Values | None = values
         self._valid = valid if valid is None or valid.shape == values.shape else np.broadcast_to(valid, values.shape)
         self._is_masked = valid is not None or values.dtype != OBJECT
         self._held: list[Any] | None = None
+        self.lists: Lists | None = None
+
+    @property
+    def values(self) -> Values:
+        """The values; arrays that came as one run of elements are cut when somebody asks for them."""
+        if self._values is None:
+            assert self.lists is not None
+            self._values = self.lists.cut(self._valid)
+        return self._values
+
+    @classmethod
+    def of_lists(cls, lists: Lists, valid: Mask | None) -> Vector:
+        """Return arrays as a vector; their values are cut out of the run of elements when asked for."""
+        vector = cls(_NOTHING, None)
+        vector._values, vector._valid, vector._is_masked, vector.lists = None, valid, True, lists
+        return vector
 
     @classmethod
     def of_held(cls, held: Sequence[Any], kind: DataType) -> Vector:
@@ -91,6 +109,9 @@ class Vector:
             self._is_masked = True
         return self._valid
 
+    def __len__(self) -> int:
+        return len(self.values) if self.lists is None else len(self.lists.offsets) - 1
+
     def held(self, count: int) -> list[Any]:
         """Return the values of `count` rows as Python holds them, None where NULL."""
         if self._held is None:
@@ -103,10 +124,30 @@ class Vector:
 
     def over(self, count: int) -> Vector:
         """Return the vector with a value for each of `count` rows."""
-        if len(self.values) == count:
+        if len(self) == count:
             return self
         valid = self.valid
         return Vector(np.repeat(self.values, count), None if valid is None else np.repeat(valid, count))
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Arrays as Arrow has them: all elements in one run, the array of row i from offset i to the next one."""
+
+    offsets: npt.NDArray[np.int64]
+    elements: Vector
+
+    def cut(self, valid: Mask | None) -> Values:
+        """Return the arrays as tuples of held values, None where NULL."""
+        held = self.elements.held(len(self.elements))
+        arrays: list[Any] = [tuple(held[start:end]) for start, end in pairwise(self.offsets.tolist())]
+        if valid is not None:
+            for row in np.flatnonzero(~valid).tolist():
+                arrays[row] = None
+        return np.fromiter(arrays, OBJECT, len(arrays))
+
+
+_NOTHING: Final = np.empty(0, OBJECT)
 
 
 def _of_floats(held: Sequence[Any], dtype: np.dtype[Any]) -> Vector:
