@@ -9,7 +9,7 @@ from featurekit.expr.nodes import Call, Literal, Node
 
 # The longest text that lpad, rpad and space (code points) or repeat (bytes) make; what would be longer is NULL. Spark's
 # own bound is the memory of whichever machine computes the row.
-MAX_MADE: Final = 100_000
+MAX_MADE: Final = 10_000
 _NO_COUNT: Final = "CAST(NULL AS INT)"
 _CRLF: Final = "CAST(X'0d0a' AS STRING)"
 
@@ -43,6 +43,14 @@ def split_part(call: Call, args: tuple[str, ...]) -> str:
     if not isinstance(number, Literal) or number.value == 0:
         part = f"nullif({part}, 0)"
     return f"split_part({text}, {delimiter}, {part})"
+
+
+def levenshtein(call: Call, args: tuple[str, ...]) -> str:
+    """A NULL threshold is NULL in Spark's compiled code, and 0 where it interprets the expression."""
+    text = f"levenshtein({', '.join(args)})"
+    if len(args) == 2 or not call.args[2].nullable:
+        return text
+    return f"(CASE WHEN {args[2]} IS NOT NULL THEN {text} END)"
 
 
 def base64(_: Call, args: tuple[str, ...]) -> str:

@@ -51,7 +51,7 @@ ROWS: Final[tuple[Function, ...]] = (
     scalar("url_decode", (Param("text", STRING, edges=("a+b", "%C3%A9", "%C3", "%zz", "%+1", "%2")),), rules.text(),
            # Before Java 25, %+1 and %\uff11\u0661 were hexadecimal digits as well; %zz is none on any.
            "try_url_decode(regexp_replace({0}, '%(?![0-9A-Fa-f]{{2}})', '%zz'))",
-           "The text that url_encode gave; U+FFFD for bytes that are no UTF-8, NULL where % is not followed by two ASCII "
-           "hexadecimal digits.",
+           "The text that url_encode gave; U+FFFD for bytes that are no UTF-8, NULL where % is not followed by two "
+           "hexadecimal digits (ASCII).",
            spellings=("url_decode", "try_url_decode"), raises=True, exactness=Exactness.REDEFINED),
 )  # fmt: skip

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from featurekit.expr import nested_rules, text_forms, text_rules
 from featurekit.expr import signatures as rules
 from featurekit.expr import spark_forms as forms
-from featurekit.expr import text_forms, text_rules
 from featurekit.expr.catalogue.row import ARRAY, BYTES, INT, INTEGER, STRING, Function, Nulls, Param, Takes, scalar
 from featurekit.types import Boolean, Int32, Int64, String
 
@@ -18,7 +18,7 @@ _ONE = (Param("text", STRING),)
 _CHARS = ("a", " a", "", "\u00e9\U0001f600", "cba")
 _PARTS = ("a", "", "b", ".", "ab", "\U0001f600", "\u03a3")
 _COUNTS = (1, 0, 2, -1, 3, -2, 7, 2**31 - 1, -(2**31))
-_SIZES = (3, 0, 1, 7, -1, 100, 100_000, 100_001, 2**31 - 1, -(2**31))
+_SIZES = (3, 0, 1, 7, -1, 100, 10_001, 2**31 - 1, -(2**31))
 _TEXT = Param("text", STRING)
 _PART = Param("part", STRING, edges=_PARTS)
 _DELIMITER = Param("delimiter", STRING, edges=(".", "", " ", "a", "aa", "\U0001f600"))
@@ -26,6 +26,7 @@ _TWO_TEXTS = rules.text(String())
 _STRIPPED = (_TEXT, Param("characters", STRING, edges=_CHARS))
 _FOUND = (Param("text", BYTES), Param("part", BYTES))
 _TEXTS = Takes("string or array of strings", (*STRING.kinds, *ARRAY.kinds))
+_IN_A_ROW = Takes("string, binary or array", (*BYTES.kinds, *ARRAY.kinds))
 _PADDED = (Param("text", BYTES), Param("length", INT, edges=_SIZES), Param("padding", BYTES, optional=True))
 
 ROWS: Final[tuple[Function, ...]] = (
@@ -52,8 +53,9 @@ ROWS: Final[tuple[Function, ...]] = (
            "The number of bytes, of a text in UTF-8."),
     scalar("bit_length", (Param("text", BYTES),), text_rules.either(None, result=Int32()), "bit_length({0})",
            "The number of bits, of a text in UTF-8."),
-    scalar("concat", (Param("text", BYTES, repeated=True),), text_rules.either(None), forms.listed("concat"),
-           "All texts, or all bytes, in a row; NULL when one is.", operator="||"),
+    scalar("concat", (Param("text", _IN_A_ROW, repeated=True),), nested_rules.or_arrays(text_rules.either(None)),
+           forms.listed("concat"), "All texts, all bytes, or the elements of all arrays, in a row; NULL when one is.",
+           operator="||"),
     scalar("concat_ws", (Param("separator", STRING, edges=(",", "", "\U0001f600")),
                          Param("text", _TEXTS, optional=True, repeated=True)),
            text_rules.joined, forms.listed("concat_ws"),
@@ -80,8 +82,8 @@ ROWS: Final[tuple[Function, ...]] = (
            "The text so many times; empty for a count below 1.", raises=True),
     scalar("space", (Param("count", INT, edges=_SIZES),), text_rules.exactly(Int32(), result=String()),
            text_forms.made("space", 0), "So many spaces.", raises=True),
-    scalar("reverse", (Param("text", BYTES),), text_rules.either(None), "reverse({0})",
-           "The code points, or bytes, from the last to the first."),
+    scalar("reverse", (Param("text", _IN_A_ROW),), nested_rules.or_arrays(text_rules.either(None)), "reverse({0})",
+           "The code points, bytes or elements, from the last to the first."),
     scalar("replace", (_TEXT, Param("part", STRING, edges=_PARTS),
                        Param("replacement", STRING, optional=True, edges=("", "xy", "\U0001f600"))),
            rules.text(String(), String()), forms.listed("replace"),
@@ -125,7 +127,7 @@ ROWS: Final[tuple[Function, ...]] = (
            "The character of a number's last eight bits; empty for a negative number.", spellings=("chr", "char")),
     scalar("quote", _ONE, rules.text(), "quote({0})", "In single quotes, with a backslash before each in it."),
     scalar("levenshtein", (_TEXT, Param("other", STRING), Param("threshold", INT, optional=True, edges=_COUNTS)),
-           rules.text(String(), Int32(), result=Int32()), forms.listed("levenshtein"),
+           rules.text(String(), Int32(), result=Int32()), text_forms.levenshtein,
            "How many code points have to be put in, left away or replaced; -1 where that is beyond the threshold."),
     scalar("soundex", _ONE, rules.text(), "soundex({0})",
            "The Soundex code of an English word; the text itself where it begins with no ASCII letter."),
