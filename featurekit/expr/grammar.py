@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, NoReturn
 
 from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
-from featurekit.expr import infer, literals, refusals, sugar
+from featurekit.expr import infer, literals, pattern_syntax, refusals, sugar
 from featurekit.expr.catalogue.row import LAMBDA, Function, Kind
 from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS
 from featurekit.expr.keyword_forms import KeywordForms
@@ -121,7 +121,7 @@ class Parser(KeywordForms):
                 offset=token.offset,
             )
         negated = self._accept("not")
-        if negated and self._peek.key not in ("in", "between"):
+        if negated and self._peek.key not in ("in", "between", *pattern_syntax.FUNCTIONS):
             self._refuse_from(REFUSED_NEXT, self._peek)
             raise ExpressionError(
                 "NOT is unexpected here", try_="NOT IN, NOT BETWEEN, or NOT first", offset=token.offset
@@ -134,9 +134,37 @@ class Parser(KeywordForms):
             high = self._value(_COMPARISON)
             with at(token.offset):
                 node = sugar.between(value, low, high)
+        elif self._peek.key in pattern_syntax.FUNCTIONS:
+            node = self._pattern(value, self._next(), negated=negated)
         else:
             return value
         return self._build(token.offset, "not", node) if negated else node
+
+    def _pattern(self, value: Node, token: Token, *, negated: bool) -> Node:
+        """Return LIKE, ILIKE, RLIKE or REGEXP; the word is read."""
+        quantifier = self._peek
+        if token.key in ("like", "ilike") and quantifier.key in pattern_syntax.QUANTIFIED:
+            self._next()
+            self._expect("(", quantifier.text.upper())
+            if negated:
+                raise ExpressionError(
+                    f"NOT stands before LIKE {quantifier.text.upper()}",
+                    why="some read it as: not like one of them, others as: like none of them",
+                    try_="NOT (x LIKE ANY ('a%', 'b%'))",
+                    offset=token.offset,
+                )
+            patterns = self._list()
+            with at(token.offset):
+                return pattern_syntax.matched_by(quantifier.key, token.key, value, patterns)
+        pattern = self._value(_COMPARISON)
+        escape = None
+        if self._accept("escape"):
+            letter = self._next()
+            if letter.mark is not Mark.STRING:
+                raise ExpressionError("ESCAPE takes a quoted character", try_="ESCAPE '/'", offset=letter.offset)
+            escape = self._string(letter)
+        with at(token.offset):
+            return pattern_syntax.matched(token.key, value, pattern, escape)
 
     def _members(self, value: Node, token: Token) -> Node:
         self._expect("(", "IN")

@@ -147,10 +147,6 @@ INTERVAL: Final = Refusal(
     "an interval is not a value here: engines differ in what it is and how it prints",
     "write it after the time: t + INTERVAL 1 DAY; timestampdiff(SECOND, a, b) or datediff(b, a) between two times",
 )
-LIKE: Final = Refusal(
-    "patterns are not in the catalogue yet: escapes and case differ between engines",
-    "=, IN, or substring(x, 1, 3) = 'abc' for a prefix",
-)
 LIST: Final = Refusal("it is neither a struct nor an array", "x IN (…), struct(…), array(…)")
 ALIAS: Final = Refusal("the feature's name is its key in the YAML", "leave the alias away")
 UNKNOWN: Final = Refusal(

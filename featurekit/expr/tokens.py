@@ -18,10 +18,6 @@ REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
     "over": ("a window (OVER)", refusals.WINDOW),
     "->": ("a lambda", refusals.LAMBDA),
     "as": ("an alias", refusals.ALIAS),
-    "like": ("LIKE", refusals.LIKE),
-    "ilike": ("ILIKE", refusals.LIKE),
-    "rlike": ("RLIKE", refusals.LIKE),
-    "regexp": ("REGEXP", refusals.LIKE),
 }
 REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {
     "select": ("a subquery", refusals.SUBQUERY),
