@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from featurekit.clock import Instant
-from featurekit.online.columns import Array, Codes, Rows, ViewColumns, as_index, is_held_as_object, storage_dtype
-from featurekit.online.planned import OnDemand, PlannedService, PlannedView
+from featurekit.online.columns import Array, Codes, Rows, as_index
+from featurekit.online.on_demand import compute
+from featurekit.online.planned import PlannedService, PlannedView
 from featurekit.online.present import is_number
 from featurekit.online.reason import Reason
-from featurekit.plan import PlanExpression
-from featurekit.status import Status
 from featurekit.types import DataType
 
-_VALUES: Final = (Status.PRESENT, Status.DEFAULTED)
 Index = npt.NDArray[np.intp] | slice
 
 
@@ -98,13 +96,11 @@ class AnswerPlan:
             if read.statuses is not None and read.reasons is not None and plan.shown:
                 statuses.append((plan.outputs, read.statuses[: plan.shown], read.reasons[: plan.shown]))
         if self._on_demand is not None:
-            computed = _evaluate(self._on_demand, _inputs(self._on_demand, self._views, columns, request), count)
-            for i, item, (values, codes, reasons) in zip(
-                self._on_demand_at, self._on_demand.features, computed, strict=True
-            ):
+            computed = compute(self._on_demand, self._views, columns, request, count)
+            for i, item, each in zip(self._on_demand_at, self._on_demand.features, computed, strict=True):
                 if i is not None:
-                    parts.append(Part(item.type, slice(i, i + 1), _as_part(values, item.type)))
-                    statuses.append((slice(i, i + 1), codes, reasons))
+                    parts.append(Part(item.type, slice(i, i + 1), each.values))
+                    statuses.append((slice(i, i + 1), each.statuses, each.reasons))
         merged = self._merged(statuses, count)
         found = {view.alias: read.found for view, read in zip(self._views, columns, strict=True)}
         return Answer(parts=tuple(parts), statuses=merged[0], reasons=merged[1], found=found)
@@ -131,79 +127,3 @@ def _view_plan(view: PlannedView, at: Mapping[str, int]) -> _ViewPlan:
         shown = [i for i in np.array(by_place, object)[group.places].tolist() if i is not None]
         groups.append((as_index(shown), len(shown)))
     return _ViewPlan(as_index(outputs), len(outputs), tuple(groups))
-
-
-def _inputs(
-    on_demand: OnDemand,
-    views: Sequence[PlannedView],
-    columns: Sequence[ViewColumns],
-    request: Mapping[str, Sequence[Any]],
-) -> list[tuple[Sequence[Any], Codes | None]]:
-    """Return each input's held values, None where there is no value, and its statuses (None: all PRESENT)."""
-    by_path = {
-        path: (view, read, place)
-        for view, read in zip(views, columns, strict=True)
-        for path, place in view.places.items()
-    }
-    inputs: list[tuple[Sequence[Any], Codes | None]] = []
-    for column in on_demand.inputs:
-        if column.qualifier is None:
-            inputs.append((request[column.name], None))
-        else:
-            view, read, place = by_path[column.path]
-            inputs.append((_held(view, read, place), None if read.statuses is None else read.statuses[place]))
-    return inputs
-
-
-def _held(view: PlannedView, read: ViewColumns, place: int) -> list[Any]:
-    group, at = view.reader.group_of(place)
-    values = read.values[group][at]
-    held: list[Any] = values if isinstance(values, list) else values.tolist()
-    if read.statuses is None:
-        return held
-    # The evaluator trusts a column that can't be NULL after defaults, so an UNAVAILABLE one gets a value to compute
-    # with: what becomes of it is UNAVAILABLE whatever it is.
-    stand_in = view.reader.stand_in(place)
-    return [
-        value if status in _VALUES else (stand_in if status == Status.UNAVAILABLE else None)
-        for value, status in zip(held, read.statuses[place].tolist(), strict=True)
-    ]
-
-
-def _evaluate(
-    on_demand: OnDemand, inputs: Sequence[tuple[Sequence[Any], Codes | None]], count: int
-) -> list[tuple[list[Any], Codes, Codes]]:
-    """Return each on-demand feature's values, statuses and reasons."""
-    evaluate = on_demand.evaluate
-    rows = zip(*(values for values, _ in inputs), strict=True) if inputs else [()] * count
-    results = [evaluate(row) for row in rows]
-    columns = [list(column) for column in zip(*results, strict=True)] or [[] for _ in on_demand.features]
-    away = [None if codes is None else codes == Status.UNAVAILABLE for _, codes in inputs]
-    return [
-        _statuses(item, column, [mask for i in needed if (mask := away[i]) is not None])
-        for item, column, needed in zip(on_demand.features, columns, on_demand.feature_inputs, strict=True)
-    ]
-
-
-def _statuses(
-    item: PlanExpression, values: list[Any], away: Sequence[npt.NDArray[np.bool_]]
-) -> tuple[list[Any], Codes, Codes]:
-    statuses = np.array([Status.NULL if value is None else Status.PRESENT for value in values], np.uint8)
-    reasons = np.zeros(len(values), np.uint8)
-    if item.default is not None:
-        reasons = statuses.copy()
-        statuses[statuses == Status.NULL] = Status.DEFAULTED
-        values = [item.default if value is None else value for value in values]
-    for mask in away:
-        statuses[mask] = Status.UNAVAILABLE
-        reasons[mask] = Reason.INPUT_UNAVAILABLE
-    if away:
-        gone = (statuses == Status.UNAVAILABLE).tolist()
-        values = [None if is_gone else value for value, is_gone in zip(values, gone, strict=True)]
-    return values, statuses, reasons
-
-
-def _as_part(values: list[Any], kind: DataType) -> Array | list[list[Any]]:
-    if is_held_as_object(kind):
-        return [values]
-    return np.array([[0 if value is None else value for value in values]], storage_dtype(kind))

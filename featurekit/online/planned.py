@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from featurekit.clock import Instant
-from featurekit.expr.nodes import Column, columns
+from featurekit.expr.nodes import Column, Node, columns
 from featurekit.online.codec import RowCodec
 from featurekit.online.columns import RowReader
 from featurekit.online.keys import KeySpace, KeyTexts, Namespace, entity_key_encoder
@@ -15,8 +16,11 @@ from featurekit.online.request import Columns, request_columns
 from featurekit.online.store import decode_head
 from featurekit.online.values import Accept, acceptor
 from featurekit.plan import LookupPlan, PlanExpression, PlanView
-from featurekit.targets.python import compile_row
+from featurekit.targets.python import LoopEvaluator, compile_loop
 from featurekit.types import DataType, Field
+
+if TYPE_CHECKING:
+    from featurekit.targets.vectors.evaluate import ColumnsEvaluator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class ReadHead:
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """The on-demand features of a service as one function over rows of inputs.
+    """The on-demand features of a service as one function of inputs: `loop` for few rows, `columns()` for many.
 
     `inputs` say where each input comes from; `feature_inputs` which of them each feature needs to be available.
     """
@@ -54,7 +58,8 @@ class OnDemand:
     features: tuple[PlanExpression, ...]
     inputs: tuple[Column, ...]
     feature_inputs: tuple[tuple[int, ...], ...]
-    evaluate: Callable[[Sequence[Any]], tuple[Any, ...]]
+    loop: LoopEvaluator
+    columns: Callable[[], ColumnsEvaluator]
 
 
 class PlannedView:
@@ -146,7 +151,8 @@ def _wanted(plan: LookupPlan, view: PlanView, on_demand: OnDemand | None) -> lis
 def _on_demand(plan: LookupPlan) -> OnDemand | None:
     if not plan.on_demand:
         return None
-    inputs = tuple(dict.fromkeys(column for item in plan.on_demand for column in columns(item.node)))
+    nodes = tuple(item.node for item in plan.on_demand)
+    inputs = tuple(dict.fromkeys(column for node in nodes for column in columns(node)))
     return OnDemand(
         features=plan.on_demand,
         inputs=inputs,
@@ -154,5 +160,13 @@ def _on_demand(plan: LookupPlan) -> OnDemand | None:
             tuple(inputs.index(column) for column in columns(item.node) if column.qualifier is not None)
             for item in plan.on_demand
         ),
-        evaluate=compile_row(tuple(item.node for item in plan.on_demand), inputs),
+        loop=compile_loop(nodes, inputs),
+        columns=cache(lambda: _compiled_for_columns(nodes, inputs)),
     )
+
+
+def _compiled_for_columns(nodes: Sequence[Node], inputs: Sequence[Column]) -> ColumnsEvaluator:
+    # Here: who looks up few rows loads no vector kernels.
+    from featurekit.targets.vectors.evaluate import compile_columns
+
+    return compile_columns(nodes, inputs)

@@ -100,6 +100,11 @@ class Vector:
             vector._held = held
         return vector
 
+    @classmethod
+    def of_array(cls, values: Values, valid: Mask | None, kind: DataType) -> Vector:
+        """Return an array of a type's values, wherever it has them, as a vector; dates may be narrower than here."""
+        return cls(values.astype(dtype_of(kind), copy=False), valid)
+
     @property
     def valid(self) -> Mask | None:
         """The mask; that of objects is worked out when it is first asked for."""
