@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from featurekit.arrow_types import from_arrow
 from featurekit.errors import InputError, SourceError
-from featurekit.types import DataType, Null, Timestamp, TimestampNtz
+from featurekit.types import DataType, Null, Timestamp, TimestampNtz, holds
 
 
 class TimeUnit(StrEnum):
@@ -50,8 +50,9 @@ def read_footer(path: Path) -> tuple[FooterColumn, ...]:
     columns = []
     leaf = 0
     for field in arrow:
-        columns.append(_column(field, metadata.schema.column(leaf)) if _leaves(field.type) else _nested(field))
-        leaf += _leaves(field.type)
+        leaves = [metadata.schema.column(at) for at in range(leaf, leaf + _leaves(field.type))]
+        columns.append(_nested(field, leaves) if pa.types.is_nested(field.type) else _column(field, leaves[0]))
+        leaf += len(leaves)
     return tuple(columns)
 
 
@@ -81,18 +82,37 @@ def _leaves(arrow: pa.DataType) -> int:
     return sum(_leaves(arrow.field(at).type) for at in range(arrow.num_fields))
 
 
-def _nested(field: pa.Field) -> FooterColumn:
-    return FooterColumn(field.name, None, refusal="it is a struct without fields")
+def _nested(field: pa.Field, leaves: Sequence[pq.ColumnSchema]) -> FooterColumn:
+    for leaf in leaves:
+        unit, zoned = _clock(leaf)
+        if unit in (TimeUnit.NANOS, TimeUnit.INT96) or not zoned:
+            held = f"timestamps in {unit}" if zoned else "timestamps without a zone"
+            why = f"it holds {held}, and those are only read where they are a column of their own"
+            return FooterColumn(field.name, None, refusal=why)
+    try:
+        kind = from_arrow(field.type)
+    except InputError as error:
+        return FooterColumn(field.name, None, refusal=f"{field.type}: {error.why}")
+    if holds(kind, Null):
+        return FooterColumn(field.name, None, refusal="the file has no type for a part of it: all its values were null")
+    return FooterColumn(field.name, kind)
+
+
+def _clock(leaf: pq.ColumnSchema) -> tuple[TimeUnit | None, bool]:
+    """Return how timestamps are stored, None for other values, and whether they are instants."""
+    if leaf.physical_type == "INT96":
+        return TimeUnit.INT96, True
+    logical = json.loads(leaf.logical_type.to_json())
+    if logical["Type"] != "Timestamp":
+        return None, True
+    return TimeUnit(logical["timeUnit"]), logical["isAdjustedToUTC"]
 
 
 def _column(field: pa.Field, leaf: pq.ColumnSchema) -> FooterColumn:
     # Spark goes by Parquet's own types, not by the Arrow schema that pyarrow stores beside them.
-    if leaf.physical_type == "INT96":
-        return FooterColumn(field.name, Timestamp(), unit=TimeUnit.INT96)
-    logical = json.loads(leaf.logical_type.to_json())
-    if logical["Type"] == "Timestamp" and not pa.types.is_nested(field.type):
-        stamp = Timestamp() if logical["isAdjustedToUTC"] else TimestampNtz()
-        return FooterColumn(field.name, stamp, unit=TimeUnit(logical["timeUnit"]))
+    unit, zoned = _clock(leaf)
+    if unit is not None:
+        return FooterColumn(field.name, Timestamp() if zoned else TimestampNtz(), unit=unit)
     try:
         kind = from_arrow(field.type)
     except InputError as error:

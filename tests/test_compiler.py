@@ -46,6 +46,7 @@ def base(tmp_path: Path) -> Path:
             ("amount", pa.float64()),
             ("shop", pa.string()),
             ("tags", pa.list_(pa.string())),
+            ("codes", pa.map_(pa.string(), pa.int64())),
         ]
     )
     pq.write_table(schema.empty_table(), tmp_path / "orders.parquet")
@@ -134,7 +135,8 @@ def test_an_entity_without_rows_has_count_0_and_null_otherwise(base: Path) -> No
             "l: {sql: amount, ttl: 1d}\na: {sql: l + 1}",
             [("15:16", "feature 'l' has a ttl and can't be used by a sibling")],
         ),
-        ("a: {sql: tags}", [("14:16", "column 'tags' can't be used")]),
+        ("a: {sql: tags}", [("14:16", "feature 'a' is of type array<string>")]),
+        ("a: {sql: size(codes)}", [("14:16", "column 'codes' can't be used")]),
         ("a: {sql: amount, default: x}", [("14:33", "the default 'x' is no double value")]),
         ("n: {sql: count(*), window: 1d, default: 1.5}", [("14:47", "the default 1.5 is no bigint value")]),
         ("s: {sql: shop, expect: {between: [0, 1]}}", None),

@@ -119,10 +119,10 @@ def test_unit_is_the_files_and_not_that_of_the_schema_kept_beside_it(tmp_path: P
 def test_columns_that_no_feature_can_use_are_left_out_with_the_reason(tmp_path: Path) -> None:
     write(
         tmp_path / "a.parquet",
-        items=pa.list_(pa.int64()),
+        whens=pa.list_(pa.timestamp("ns", tz="UTC")),
         t=INSTANT,
-        point=pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int64()))]),
-        tags=pa.map_(pa.string(), pa.string()),
+        readings=pa.struct([("x", pa.int64()), ("y", pa.list_(NAIVE))]),
+        nowhere=pa.map_(pa.string(), pa.null()),
         n=pa.int64(),
         at=pa.time64("us"),
         took=pa.duration("us"),
@@ -132,9 +132,31 @@ def test_columns_that_no_feature_can_use_are_left_out_with_the_reason(tmp_path: 
     )
     found = read(tmp_path)
     assert types(found) == {"t": "timestamp", "n": "bigint", "local": "timestamp_ntz"}
-    assert found.unsupported.keys() == {"items", "point", "tags", "at", "took", "half", "nothing"}
-    assert "a feature is one value" in found.unsupported["point"]
+    assert found.unsupported.keys() == {"whens", "readings", "nowhere", "at", "took", "half", "nothing"}
+    assert "timestamps in nanoseconds" in found.unsupported["whens"]
+    assert "timestamps without a zone" in found.unsupported["readings"]
+    assert "no type for a part of it" in found.unsupported["nowhere"]
     assert "forgets its unit" in found.unsupported["took"]
+
+
+def test_columns_with_parts_have_the_types_that_spark_reads(tmp_path: Path) -> None:
+    write(
+        tmp_path / "a.parquet",
+        t=INSTANT,
+        items=pa.list_(pa.int64()),
+        vector=pa.list_(pa.float32(), 2),
+        point=pa.struct([("x", pa.uint8()), ("y", pa.list_(pa.string()))]),
+        tags=pa.map_(pa.string(), pa.timestamp("us", tz="UTC")),
+    )
+    found = read(tmp_path)
+    assert not found.unsupported
+    assert types(found) == {
+        "t": "timestamp",
+        "items": "array<bigint>",
+        "vector": "array<float>",
+        "point": "struct<x:smallint,y:array<string>>",
+        "tags": "map<string,timestamp>",
+    }
 
 
 def test_folder_of_part_files_is_one_source(tmp_path: Path) -> None:
@@ -261,7 +283,7 @@ def test_one_broken_part_file_is_named(tmp_path: Path) -> None:
             {"t": pa.timestamp("ns", tz="UTC"), "n": pa.int64()},
             "t is timestamp in nanoseconds and not timestamp in mic",
         ),
-        ({"t": INSTANT, "n": pa.list_(pa.int64())}, "a feature is one value"),
+        ({"t": INSTANT, "n": pa.list_(pa.int64())}, "n is array<bigint> and not bigint"),
     ],
 )
 def test_part_files_with_other_columns_are_refused(tmp_path: Path, other: dict[str, Any], difference: str) -> None:

@@ -17,6 +17,7 @@ from featurekit.definitions.problem import did_you_mean
 from featurekit.errors import FeaturekitError, InputError, KeyTypeError
 from featurekit.serving.json_values import from_json
 from featurekit.types import (
+    Array,
     Boolean,
     DataType,
     Float32,
@@ -25,6 +26,8 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
+    Struct,
     Timestamp,
 )
 
@@ -154,8 +157,18 @@ def _from_text(name: str, kind: DataType) -> Callable[[str], Any]:
             return lambda text: float(_matching(_NUMBER, name, kind, text, "a number such as 12.5"))
         case Timestamp():
             return lambda text: _instant(name, kind, text)
+        case Array() | Map() | Struct():
+            read = from_json(name, kind)
+            return lambda text: read(_json(name, kind, text))
         case _:
             return from_json(name, kind)
+
+
+def _json(name: str, kind: DataType, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _refusal(name, kind, text, "write it as JSON, such as [1, 2]") from error
 
 
 def _one_of(known: Mapping[str, Any], name: str, kind: DataType, text: str) -> Any:

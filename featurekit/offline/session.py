@@ -116,7 +116,7 @@ class SparkEngine:
             return tuple(dict.fromkeys(unstable_parts(plan)))
 
     def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:
-        columns = ", ".join(f"{quote_identifier(field.name)} {field.type.name.upper()}" for field in schema.fields)
+        columns = ", ".join(f"{quote_identifier(field.name)} {field.type.sql}" for field in schema.fields)
         with _our_errors():
             return frame.mapInArrow(function, columns)
 

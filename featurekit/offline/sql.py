@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from featurekit.clock import Instant, to_datetime
-from featurekit.targets.spark import quote_identifier
-from featurekit.types import DataType, Float64, is_float
+from featurekit.targets.spark import quote_identifier, render_string
+from featurekit.types import Array, DataType, Float32, Float64, Struct, holds, is_float
 
 Sql = str
 _LONG: Final = (-(1 << 63), (1 << 63) - 1)
@@ -138,11 +138,11 @@ def case(*branches: tuple[Sql, Sql], otherwise: Sql = "NULL") -> Sql:
 
 
 def cast(value: Sql, kind: DataType) -> Sql:
-    return f"CAST({value} AS {kind.name.upper()})"
+    return f"CAST({value} AS {kind.sql})"
 
 
 def try_cast(value: Sql, kind: DataType) -> Sql:
-    return f"try_cast({value} AS {kind.name.upper()})"
+    return f"try_cast({value} AS {kind.sql})"
 
 
 def filtered(aggregate: Sql, conditions: Iterable[Sql]) -> Sql:
@@ -155,10 +155,20 @@ def over(function: Sql, *, partition_by: Iterable[Sql], order_by: Iterable[Sql])
     return f"{function} OVER (PARTITION BY {', '.join(partition_by)} ORDER BY {', '.join(order_by)})"
 
 
+_PART: Final = "`$$part`"  # a lambda's variable; an inner one hides the outer, which is not meant there
+
+
 def canonical(value: Sql, kind: DataType) -> Sql:
-    """Return the value with one NaN and without -0.0 where it is a float (DESIGN V3), else as it is."""
-    if not is_float(kind):
+    """Return the value with one NaN and without -0.0 where it is a float (DESIGN V3) or has some, else as it is."""
+    if not holds(kind, Float32, Float64):
         return value
+    if isinstance(kind, Array):
+        return call("transform", value, f"{_PART} -> {canonical(_PART, kind.element)}")
+    if isinstance(kind, Struct):
+        fields = [(render_string(field), canonical(f"{_PART}.{name(field)}", inner)) for field, inner in kind.fields]
+        made = call("named_struct", *(part for pair in fields for part in pair))
+        whole = case((f"{_PART} IS NOT NULL", made))
+        return call("get", call("transform", call("array", value), f"{_PART} -> {whole}"), "0")
     # -0.0 + 0.0 is 0.0, and no other value changes.
     return one_nan(f"{value} + {'0.0D' if kind == Float64() else '0.0F'}", kind)
 

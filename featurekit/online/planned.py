@@ -12,6 +12,7 @@ from featurekit.expr.nodes import Column, Node, columns
 from featurekit.online.codec import RowCodec
 from featurekit.online.columns import RowReader
 from featurekit.online.keys import KeySpace, KeyTexts, Namespace, entity_key_encoder
+from featurekit.online.parts import array_depth
 from featurekit.online.request import Columns, request_columns
 from featurekit.online.store import decode_head
 from featurekit.online.values import Accept, acceptor
@@ -107,6 +108,7 @@ class PlannedService:
         self.row_prefix = namespace.row_prefix()
         self.names = tuple(dict.fromkeys([key.request for key in plan.keys] + list(plan.request.names)))
         self._acceptors = _acceptors(plan)
+        self._depths = {field.name: depth for field in plan.request.fields if (depth := array_depth(field.type))}
         self.on_demand = _on_demand(plan)
         # Views that read their keys from the same request columns share the entity key texts.
         key_columns = list(dict.fromkeys(_key_columns(view) for view in plan.views))
@@ -121,7 +123,7 @@ class PlannedService:
 
     def accept(self, entities: Any, request: Any) -> Columns:
         """Return the request's columns as `types` says values are held; KeyTypeError says what can't be."""
-        columns = request_columns(entities, request, self.names)
+        columns = request_columns(entities, request, self.names, self._depths)
         held = {name: accept(columns.values[name]) for name, accept in self._acceptors.items()}
         return Columns(held, columns.length, columns.is_single)
 

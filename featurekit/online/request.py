@@ -12,6 +12,7 @@ from featurekit.errors import KeyTypeError
 
 _TEXTS: Final = (str, bytes, bytearray, memoryview)
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})  # what most values are: asked first
+_NO_ARRAYS: Final[Mapping[str, int]] = {}
 _TRY: Final = "a mapping of values, a sequence of mappings, a mapping of columns, or a table (Arrow, pandas, polars)"
 
 
@@ -23,15 +24,18 @@ class Columns(NamedTuple):  # and no dataclass: made for every request, in a thi
     is_single: bool
 
 
-def request_columns(entities: Any, request: Any, expected: Sequence[str]) -> Columns:
+def request_columns(
+    entities: Any, request: Any, expected: Sequence[str], depths: Mapping[str, int] = _NO_ARRAYS
+) -> Columns:
     """Return a column for each of the `expected` names; KeyTypeError where one is missing, unknown or given twice.
 
-    Single values beside columns hold for every row.
+    Single values beside columns hold for every row. `depths` says of which names a single value is an array, 1, or an
+    array of arrays, 2, and so on: a sequence for them is a column only where it is deeper.
 
     >>> request_columns({"carrier": "UA"}, None, ["carrier"])
     Columns(values={'carrier': ['UA']}, length=1, is_single=True)
     """
-    given, others = _columns(entities, "entities"), _columns(request, "request")
+    given, others = _columns(entities, "entities", depths), _columns(request, "request", depths)
     if both := given.values.keys() & others.values.keys():
         raise KeyTypeError(f"{min(both)} is given twice", where="entities and request", try_="give it once")
     merged = given if request is None else _merged(given, others)
@@ -52,24 +56,24 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return f"known: {', '.join(names)}" if 0 < len(names) <= 20 else None
 
 
-def _columns(given: Any, label: str) -> Columns:
+def _columns(given: Any, label: str, depths: Mapping[str, int]) -> Columns:
     if given is None:
         return Columns({}, 1, is_single=True)
     if type(given) is dict or isinstance(given, Mapping):
-        return _from_mapping(given, label)
+        return _from_mapping(given, label, depths)
     if hasattr(given, "to_pydict"):
-        return _from_mapping(given.to_pydict(), label)
+        return _from_mapping(given.to_pydict(), label, _NO_ARRAYS)
     if hasattr(given, "__arrow_c_stream__"):
         import pyarrow as pa  # only who passes a table needs it
 
-        return _from_mapping(pa.table(given).to_pydict(), label)
+        return _from_mapping(pa.table(given).to_pydict(), label, _NO_ARRAYS)
     if isinstance(given, Sequence) and not isinstance(given, _TEXTS):
         return _from_rows(given, label)
     raise KeyTypeError(f"{label} is a {type(given).__name__}", where=label, try_=_TRY)
 
 
-def _from_mapping(given: Mapping[str, Any], label: str) -> Columns:
-    columns = {name: _as_list(value) for name, value in given.items() if _is_column(value)}
+def _from_mapping(given: Mapping[str, Any], label: str, depths: Mapping[str, int]) -> Columns:
+    columns = {name: _as_list(value) for name, value in given.items() if _is_column(value, depths.get(name, 0))}
     if not columns:
         return Columns({name: [value] for name, value in given.items()}, 1, is_single=True)
     lengths = {name: len(column) for name, column in columns.items()}
@@ -99,11 +103,14 @@ def _from_rows(rows: Sequence[Any], label: str) -> Columns:
     return Columns({name: [row[name] for row in rows] for name in names}, len(rows), is_single=False)
 
 
-def _is_column(value: Any) -> bool:
+def _is_column(value: Any, depth: int) -> bool:
+    if depth:
+        part = next((each for each in value if each is not None), None) if _is_column(value, 0) else None
+        return part is not None and _is_column(part, depth - 1)
     if type(value) in _SCALARS or isinstance(value, (*_TEXTS, np.generic)):
         return False
     if isinstance(value, np.ndarray):
-        return value.ndim == 1
+        return value.ndim > 0
     return isinstance(value, Sequence) or hasattr(value, "to_pylist") or hasattr(value, "tolist")
 
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from featurekit.clock import from_date, micros_of
 from featurekit.errors import KeyTypeError
+from featurekit.online.parts import parts_acceptor
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -29,8 +31,10 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
     String,
+    Struct,
     Timestamp,
     TimestampNtz,
     integer_range,
@@ -142,6 +146,8 @@ def _value_acceptor(name: str, kind: DataType) -> Callable[[Any], Any]:
             return lambda value: _timestamp(value, refuse)
         case TimestampNtz():
             return lambda value: _clock_reading(value, refuse)
+        case Array() | Map() | Struct():
+            return parts_acceptor(name, kind, acceptor)
         case _:
             return lambda value: _raise(refuse(value))
 

@@ -7,6 +7,9 @@ decimal                   a string, such as "12.50"; a whole number is taken too
 date, timestamp           ISO 8601; a timestamp with its zone
 timestamp_ntz             ISO 8601 without a zone
 binary                    Base64
+array                     a list
+map                       an object, or a list of [key, value]
+struct                    an object
 """
 
 from __future__ import annotations
@@ -21,7 +24,19 @@ from decimal import InvalidOperation
 from typing import Any, Final
 
 from featurekit.errors import KeyTypeError
-from featurekit.types import Binary, DataType, Date, Decimal, Float32, Float64, Timestamp, TimestampNtz
+from featurekit.types import (
+    Array,
+    Binary,
+    DataType,
+    Date,
+    Decimal,
+    Float32,
+    Float64,
+    Map,
+    Struct,
+    Timestamp,
+    TimestampNtz,
+)
 
 FromJson = Callable[[Any], Any]
 
@@ -49,6 +64,18 @@ def from_json(name: str, kind: DataType) -> FromJson:
             return _reading(name, kind, datetime.fromisoformat, '"2013-11-15T02:00:00"')
         case Binary():
             return _reading(name, kind, _from_base64, "Base64")
+        case Array():
+            read = from_json(f"{name}[]", kind.element)
+            return lambda value: list(map(read, value)) if isinstance(value, list) else value
+        case Map():
+            return _map_from_json(name, kind)
+        case Struct():
+            readers = {field: from_json(f"{name}.{field}", inner) for field, inner in kind.fields}
+            return lambda value: (
+                {field: readers[field](part) if field in readers else part for field, part in value.items()}
+                if isinstance(value, dict)
+                else value
+            )
         case _:
             return lambda value: value
 
@@ -58,6 +85,19 @@ def to_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value
+
+
+def _map_from_json(name: str, kind: Map) -> FromJson:
+    """JSON's names are text: other keys come as a list of pairs."""
+    read_key, read_value = from_json(f"{name}'s keys", kind.key), from_json(f"{name}'s values", kind.value)
+
+    def from_entries(value: Any) -> Any:
+        pairs = value.items() if isinstance(value, dict) else value
+        if not isinstance(value, dict | list) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+            return value
+        return [(read_key(key), read_value(part)) for key, part in pairs]
+
+    return from_entries
 
 
 def _reading(name: str, kind: DataType, read: Callable[[str], Any], form: str) -> FromJson:

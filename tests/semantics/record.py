@@ -33,8 +33,17 @@ _NULLED: Final = frozenset(
         "CAST_INVALID_INPUT",
         "CAST_OVERFLOW",
         "CONVERSION_INVALID_INPUT",
+        "CANNOT_PARSE_TIMESTAMP",
+        "DATETIME_FIELD_OUT_OF_BOUNDS",
         "DATETIME_OVERFLOW",
         "DIVIDE_BY_ZERO",
+        "DUPLICATED_MAP_KEY",
+        "INVALID_ARRAY_INDEX",
+        "INVALID_ARRAY_INDEX_IN_ELEMENT_AT",
+        "INVALID_INDEX_OF_ZERO",
+        "INVALID_PARAMETER_VALUE",  # of slice: a row's start or length
+        "NULL_MAP_KEY",
+        "INVALID_FRACTION_OF_SECOND",
         "INVALID_PARAMETER_VALUE",
         "INVALID_ARRAY_INDEX",
         "INVALID_INDEX_OF_ZERO",
@@ -43,6 +52,7 @@ _NULLED: Final = frozenset(
         "NUMERIC_OUT_OF_SUPPORTED_RANGE",
         "NUMERIC_VALUE_OUT_OF_RANGE",
         "REMAINDER_BY_ZERO",
+        "_LEGACY_ERROR_TEMP_2128",  # map_from_arrays: more keys than values
     )
 )
 # Rewrites that assume no operator fails, or that sums can be regrouped: with them Spark evaluates something else.
@@ -56,6 +66,10 @@ _EXCLUDED_RULES: Final = (
 )
 _VIEW: Final = "edges"
 _COLUMN: Final = re.compile(r"\b(" + "|".join(edges.DATA) + r")\b")
+_TRY: Final = {
+    "+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod",
+}  # fmt: skip
+_TRIABLE: Final = re.compile(r"(\S+) ([-+*/%]) (\S+)")
 _MAX_REPLACED: Final = 20
 _BATCH: Final = 40
 
@@ -162,7 +176,29 @@ class Oracle:
         start = contexts[0].startIndex() - len("SELECT ") if contexts else 0
         if expression[start : start + len(piece)] != piece:
             raise OracleError(f"{expression}: Spark points at {piece!r}, which is not there")
-        return f"{expression[:start]}CAST(NULL AS {self.type_of(piece)}){expression[start + len(piece) :]}"
+        nothing = _tried(piece) if _in_lambda(expression, start) else f"CAST(NULL AS {self.type_of(piece)})"
+        return f"{expression[:start]}{nothing}{expression[start + len(piece) :]}"
+
+
+def _in_lambda(expression: str, start: int) -> bool:
+    """Return whether a lambda's body is open where the piece begins."""
+    depth = 0
+    for place in range(start - 1, 0, -1):
+        depth += (expression[place] == ")") - (expression[place] == "(")
+        if depth < 0:
+            depth = 0  # a bracket around the piece
+        if depth == 0 and expression[place - 1 : place + 1] == "->":
+            return True
+    return False
+
+
+def _tried(piece: str) -> str:
+    """Return a piece of a lambda in the form that is NULL for those elements only that raise."""
+    if match := _TRIABLE.fullmatch(piece):
+        return f"{_TRY[match[2]]}({match[1]}, {match[3]})"
+    if piece.startswith("CAST("):
+        return f"try_{piece}"
+    raise OracleError(f"{piece} raises inside a lambda: write the case so that it does not")
 
 
 def _select(expressions: Sequence[str]) -> str:
