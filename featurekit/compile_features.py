@@ -15,8 +15,9 @@ from featurekit.definitions.source import Source
 from featurekit.errors import ExpressionError, FeaturekitError, InputError, UnsupportedFunctionError
 from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
 from featurekit.expr.parse import parse_expression
+from featurekit.lower_aggregates import Lowered, lower_aggregate
 from featurekit.source_schema import SourceSchema
-from featurekit.types import DataType, Timestamp, TimestampNtz
+from featurekit.types import Array, DataType, Map, Struct, Timestamp, TimestampNtz, holds, is_nested
 
 SIBLING: Final = "$feature"
 """The qualifier of a column that stands for another feature of the view while its expression is compiled."""
@@ -39,6 +40,12 @@ class RowScope:
         unsupported = dict(schema.unsupported)
         for part in schema.schema.fields:
             kind: DataType = part.type
+            if holds(kind, Map):
+                unsupported[part.name] = "maps have no order, and a view's rows need one that no run changes"
+                continue
+            if is_nested(kind) and holds(kind, TimestampNtz):
+                unsupported[part.name] = "it holds timestamps without a zone, which are read only as a column's own"
+                continue
             if isinstance(kind, TimestampNtz):
                 if source.timezone is None:
                     unsupported[part.name] = f"it has no zone, and the source {source.name} declares none"
@@ -52,14 +59,20 @@ class RowScope:
             raise UnsupportedFunctionError(
                 f"column {name!r} can't be used",
                 why=self.unsupported[name],
-                try_="declare the source's `timezone`, or convert the column in a `sql:` source"
-                if "zone" in self.unsupported[name]
-                else "convert it in a `sql:` source",
+                try_=_advice(self.unsupported[name]),
             )
         return self.columns.get(name) if qualifier is None else None
 
     def candidates(self) -> tuple[str, ...]:
         return tuple(self.columns)
+
+
+def _advice(why: str) -> str:
+    if "it has no zone" in why:
+        return "declare the source's `timezone`, or convert the column in a `sql:` source"
+    if "maps" in why:
+        return "map_entries(column) in a `sql:` source; map_from_entries makes a map of it again"
+    return "convert it in a `sql:` source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +127,16 @@ class FeatureCompiler:
         is_latest = not aggregates(node) and not siblings
         self._check_shape(feature, node, siblings, outside)
         if is_latest:
-            slot = self._slot(SlotFunction.LATEST, node, None, None, node.type, True)
+            slot = self._slot(Lowered(function=SlotFunction.LATEST, argument=node), None, node.type, True)
             expression: Node = Column(type=slot.type, nullable=True, name=slot.name)
         else:
             expression = transform(node, lambda part: self._lower(part, feature))
+        if isinstance(node.type, Array | Map | Struct):
+            raise UnsupportedFunctionError(
+                f"feature {feature.name!r} is of type {node.type.name}",
+                why="a feature is one value in the store and in a model's input, and this one has parts",
+                try_="take a part of it, such as element_at(x, 1), or what it amounts to, such as size(x)",
+            )
         default = self._default(feature, node.type)
         if feature.expect and (why := check_expectation(feature.expect, node.type)):
             self._report(feature, "expect", InputError(f"`expect` can't be checked: {why}"))
@@ -204,9 +223,7 @@ class FeatureCompiler:
             case Aggregate():
                 # Without a window the mistake is reported already; any number keeps the rest going.
                 window = feature.window or 0
-                argument = part.args[0] if part.args else None
-                function = SlotFunction(part.function)
-                slot = self._slot(function, argument, part.filter, window, part.type, part.nullable)
+                slot = self._slot(lower_aggregate(part), window, part.type, part.nullable)
                 return Column(type=slot.type, nullable=slot.nullable, name=slot.name)
             case Column(qualifier=qualifier) if qualifier == SIBLING:
                 sibling = self._done[part.name]
@@ -215,25 +232,19 @@ class FeatureCompiler:
             case _:
                 return part
 
-    def _slot(
-        self,
-        function: SlotFunction,
-        argument: Node | None,
-        condition: Node | None,
-        window: int | None,
-        kind: DataType,
-        nullable: bool,
-    ) -> Slot:
-        key = (function, argument, condition, window)
+    def _slot(self, what: Lowered, window: int | None, kind: DataType, nullable: bool) -> Slot:
+        key = (what, window)
         if key not in self._slots:
             self._slots[key] = Slot(
                 name=f"a{len(self._slots)}",
-                function=function,
-                argument=argument,
-                filter=condition,
+                function=what.function,
+                argument=what.argument,
+                by=what.by,
+                filter=what.filter,
                 window=window,
                 type=kind,
                 nullable=nullable,
+                parameter=what.parameter,
             )
         return self._slots[key]
 

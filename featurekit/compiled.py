@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import Expectation, FeatureView
@@ -31,7 +31,24 @@ class SlotFunction(StrEnum):
     AVG = "avg"
     MIN = "min"
     MAX = "max"
+    VAR_POP = "var_pop"
+    VAR_SAMP = "var_samp"
+    STDDEV_POP = "stddev_pop"
+    STDDEV_SAMP = "stddev_samp"
+    MIN_BY = "min_by"
+    MAX_BY = "max_by"
+    TOP_K = "top_k"
+    COLLECT_LAST = "collect_last"
+    COUNT_DISTINCT = "count_distinct"
+    APPROX_COUNT_DISTINCT = "approx_count_distinct"
     LATEST = "latest"
+
+
+SPREADS: Final = frozenset(
+    (SlotFunction.VAR_POP, SlotFunction.VAR_SAMP, SlotFunction.STDDEV_POP, SlotFunction.STDDEV_SAMP)
+)
+ORDERED: Final = frozenset((SlotFunction.MIN_BY, SlotFunction.MAX_BY, SlotFunction.COLLECT_LAST, SlotFunction.LATEST))
+"""What asks which row comes first: by the total order of DESIGN T4."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +57,10 @@ class Slot:
 
     Rows count when their event timestamp is in [as_of - window, as_of) and `filter` (where given) is true. `argument`
     is None for count(*). A LATEST slot takes `argument` of the greatest row by (event timestamp, created timestamp,
-    the view's columns), whatever its age; `window` is None there.
+    the view's columns), whatever its age; `window` is None there. MIN_BY and MAX_BY take it of the least and the
+    greatest row by (`by`, event timestamp, created timestamp, the view's columns), rows whose `by` is NULL left out.
+    `parameter` is the most values that TOP_K and COLLECT_LAST give, and the precision of APPROX_COUNT_DISTINCT. What
+    of no rows is not NULL (`nullable`) is 0.
     """
 
     name: str
@@ -50,6 +70,8 @@ class Slot:
     window: int | None
     type: DataType
     nullable: bool
+    by: Node | None = None
+    parameter: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

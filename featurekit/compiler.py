@@ -104,7 +104,7 @@ def compile_view(
         return None
     slots = compiler.slots
     nodes: list[Node] = [where] if where is not None else []
-    nodes += [part for slot in slots for part in (slot.argument, slot.filter) if part is not None]
+    nodes += [part for slot in slots for part in (slot.argument, slot.by, slot.filter) if part is not None]
     used = tuple(sorted({column for node in nodes for column in columns(node)}, key=lambda column: column.name))
     fingerprint = view_fingerprint(
         view=view,

@@ -138,11 +138,15 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
 
 
 def _slot(slot: Slot) -> ExplainedSlot:
-    argument = "*" if slot.argument is None else show(slot.argument)
+    inside = "*" if slot.argument is None else show(slot.argument)
+    if slot.by is not None:
+        inside += f" by {show(slot.by)}"
+    if slot.parameter is not None:
+        inside += f", {slot.parameter}"
     rows = "the latest row" if slot.function is SlotFunction.LATEST else f"the last {format_duration(slot.window or 0)}"
     if slot.filter is not None:
         rows += f" where {show(slot.filter)}"
-    return ExplainedSlot(name=slot.name, ir=f"{slot.function}({argument}):{slot.type}", rows=rows)
+    return ExplainedSlot(name=slot.name, ir=f"{slot.function}({inside}):{slot.type}", rows=rows)
 
 
 def _feature(view: CompiledView, feature: CompiledFeature, layout: RowLayout, at: int) -> ExplainedFeature:

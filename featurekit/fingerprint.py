@@ -65,6 +65,9 @@ def view_fingerprint(
                 "argument": slot.argument and to_json(slot.argument),
                 "filter": slot.filter and to_json(slot.filter),
                 "window": slot.window,
+                # Only where there is one: other slots keep the fingerprint they had.
+                **({} if slot.by is None else {"by": to_json(slot.by)}),
+                **({} if slot.parameter is None else {"parameter": slot.parameter}),
             }
             for slot in slots
         ],

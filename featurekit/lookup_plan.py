@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from featurekit.compiled import CompiledService, CompiledView, SlotFunction
+from featurekit.compiled import CompiledService, CompiledView
 from featurekit.expr.nodes import Column
 from featurekit.plan import LookupPlan, PlanExpression, PlanField, PlanKey, PlanView
 from featurekit.targets.python import compile_row
@@ -58,4 +58,4 @@ def empty_values(view: CompiledView) -> tuple[Any, ...]:
     """Return each feature's value for an entity without rows: counts are 0, other slots NULL (DESIGN T5)."""
     inputs = tuple(Column(type=slot.type, nullable=slot.nullable, name=slot.name) for slot in view.slots)
     evaluate = compile_row(tuple(feature.expression for feature in view.features), inputs)
-    return evaluate(tuple(0 if slot.function is SlotFunction.COUNT else None for slot in view.slots))
+    return evaluate(tuple(None if slot.nullable else 0 for slot in view.slots))

@@ -1,7 +1,8 @@
 """Spark's expression grammar, the part we accept, read from tokens straight into IR.
 
 Precedence, loosest first: OR, AND, NOT, one predicate (IS NULL, IN, BETWEEN), comparisons (all on one level, from left
-to right), + - ||, * / % DIV, unary minus. What is not read here is refused: the grammar is the whitelist.
+to right), |, ^, &, << >> >>>, + - ||, * / % DIV, unary - and ~. What is not read here is refused: the grammar is the
+whitelist.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from featurekit.expr.keyword_forms import KeywordForms
 from featurekit.expr.nodes import Node, Variable, is_deeper
 from featurekit.expr.refusals import Refusal
 from featurekit.expr.scope import Scope, closest, some
+from featurekit.expr.time_syntax import TimeSyntax, moved, sum_or_difference
 from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, at
 from featurekit.types import DataType, parse_type
 
 MAX_DEPTH: Final = 150
-_COMPARISON, _ADDITIVE, _MULTIPLICATIVE, _UNARY = 1, 2, 3, 4
+_COMPARISON, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _ADDITIVE, _MULTIPLICATIVE = range(1, 8)
 _LEVELS: Final = {
+    "|": _BIT_OR,
+    "^": _BIT_XOR,
+    "&": _BIT_AND,
+    **dict.fromkeys(("<<", ">>", ">>>"), _SHIFT),
     **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"), _COMPARISON),
     **dict.fromkeys(("+", "-", "||"), _ADDITIVE),
     **dict.fromkeys(("*", "/", "%", "div"), _MULTIPLICATIVE),
@@ -40,7 +46,7 @@ _RESERVED: Final = frozenset(
 )
 
 
-class Parser(KeywordForms):
+class Parser(KeywordForms, TimeSyntax):
     """Reads one expression, once."""
 
     def __init__(self, tokens: tuple[Token, ...], sql: str, scope: Scope, *, aggregates_allowed: bool) -> None:
@@ -181,15 +187,43 @@ class Parser(KeywordForms):
 
     def _value(self, level: int) -> Node:
         node = self._unary()
-        while (found := _LEVELS.get((token := self._peek).key, 0)) >= level:
-            self._next()
-            right = self._value(found + 1)
+        while (found := _LEVELS.get((token := self._operator()).key, 0)) >= level:
+            self._index += len(token.text) if found == _SHIFT else 1  # `>>` is two tokens
             name = BINARY[_SYNONYMS.get(token.key, token.key)].name
-            node = self._build(token.offset, name, node, right)
+            if token.key in ("+", "-"):
+                node = self._added(token, name, node)
+            else:
+                node = self._build(token.offset, name, node, self._value(found + 1))
         return node
+
+    def _added(self, token: Token, name: str, node: Node) -> Node:
+        """Return what + or - makes of the node and of what follows."""
+        if self._accept("interval"):
+            interval = self._interval()
+            with at(token.offset):
+                return moved(node, interval, forward=name == "add")
+        right = self._value(_ADDITIVE + 1)
+        with at(token.offset):
+            return sum_or_difference(name, node, right) or infer.call(name, node, right)
+
+    def _operator(self) -> Token:
+        """Return the next token; of `<<`, `>>` and `>>>` the whole, which is cut into single brackets."""
+        token = self._peek
+        if token.key not in ("<", ">"):
+            return token
+        text = token.text
+        for following in self._tokens[self._index + 1 : self._index + 3]:
+            if following.key != token.key or following.offset != token.offset + len(text):
+                break
+            text += following.text
+        return Token(mark=token.mark, text=text, offset=token.offset) if text in _LEVELS else token
 
     def _unary(self) -> Node:
         token = self._peek
+        if token.key == "~":
+            self._next()
+            with self._nested(token):
+                return self._build(token.offset, "bitwise_not", self._unary())
         if token.key not in ("-", "+"):
             return self._postfix()
         self._next()
@@ -271,7 +305,7 @@ class Parser(KeywordForms):
                 node = self._disjunction()
             if self._peek.key == ",":
                 raise UnsupportedFunctionError(
-                    "a list in parentheses is not a value", why=refusals.BRACKETS.why, try_="IN (…), coalesce(…)",
+                    "a list in parentheses is not a value", why=refusals.LIST.why, try_=refusals.LIST.try_,
                     offset=token.offset,
                 )  # fmt: skip
             self._expect(")", "the expression in parentheses")
@@ -295,8 +329,10 @@ class Parser(KeywordForms):
         if key == "case":
             return self._case(token)
         self._refuse_from(REFUSED_FIRST, token)
-        if following.key == "(" and key not in _RESERVED:
+        if following.key == "(" and (key not in _RESERVED or key in BY_SPELLING):
             self._next()
+            if key == "extract":
+                return self._extract(token)
             return self._cast(token) if key in ("cast", "try_cast") else self._call(token)
         if key in _RESERVED:
             raise ExpressionError(
@@ -318,7 +354,8 @@ class Parser(KeywordForms):
             self._index += 2
         else:
             column = self._scope.resolve(None, name)
-        called = self._peek if column is not None or following is None else self._tokens[self._index + 2]
+        past = min(self._index + 2, len(self._tokens) - 1)
+        called = self._peek if column is not None or following is None else self._tokens[past]
         if called.key == "(":
             path = self._sql[token.offset : called.offset]
             self._refuse(f"{path.strip()}()", refusals.UNKNOWN, token.offset)
@@ -386,6 +423,8 @@ class Parser(KeywordForms):
     # Functions
 
     def _call(self, token: Token) -> Node:
+        if (timed := self._unit_call(token)) is not None:
+            return timed
         function = BY_SPELLING.get(token.key)
         if function is None:
             if refusal := refusals.FUNCTIONS.get(token.key):
@@ -433,7 +472,7 @@ class Parser(KeywordForms):
             )
         assert param.binds is not None
         with at(token.offset):
-            kinds = param.binds(before)
+            kinds = infer.bound_kinds(function, param.binds, before)
         if len(names) > len(kinds):
             raise ExpressionError(
                 f"the lambda of {function.name} has {len(kinds)} variables, not {len(names)}", offset=token.offset

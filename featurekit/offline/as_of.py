@@ -13,7 +13,15 @@ from featurekit.clock import Instant
 from featurekit.compiled import CompiledView, Slot, SlotFunction
 from featurekit.expr.nodes import Node
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.rows_sql import LAST, RowExpressions, feature_columns, latest_slots, row_conditions, row_sql
+from featurekit.offline.rows_sql import (
+    LAST,
+    RowExpressions,
+    feature_columns,
+    is_ordered,
+    latest_slots,
+    row_conditions,
+    row_sql,
+)
 from featurekit.offline.source import (
     CREATED,
     EVENT,
@@ -26,10 +34,11 @@ from featurekit.offline.source import (
     read_source,
     superseded_at,
 )
-from featurekit.offline.sql import Query, Select, Sql, call, canonical, cast, instant, long, name, render_query
-from featurekit.offline.sweep import AS_OF, IS_AS_OF, IS_EVENT, KIND, Sweep, SweepSlot
+from featurekit.offline.sql import Query, Select, Sql, call, canonical, case, cast, instant, long, name, render_query
+from featurekit.offline.sweep import AS_OF, IS_AS_OF, IS_EVENT, KIND, Sweep
+from featurekit.offline.sweep_slots import SweepSlot
 from featurekit.rows import LAST_EVENT
-from featurekit.types import Boolean, DataType, Field
+from featurekit.types import Boolean, DataType, Field, Int64
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -113,6 +122,8 @@ def sweep_of(view: CompiledView) -> Sweep:
 def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str], lookback: int | None) -> SweepSlot:
     is_latest = slot.function is SlotFunction.LATEST
     arguments = latest if is_latest else expressions.arguments
+    if slot.function is SlotFunction.APPROX_COUNT_DISTINCT:
+        arguments = _hashed(expressions, (slot,))
     return SweepSlot(
         name=slot.name,
         function=slot.function,
@@ -121,12 +132,26 @@ def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str]
         filter=None if slot.filter is None else expressions.filters[slot.filter],
         window=lookback if is_latest else slot.window,
         type=slot.type,
+        by=None if slot.by is None else arguments[slot.by],
+        parameter=slot.parameter,
     )
 
 
 def _latest_arguments(view: CompiledView) -> dict[Node, str]:
     arguments = dict.fromkeys(slot.argument for slot in latest_slots(view) if slot.argument is not None)
     return {node: f"$l{position}" for position, node in enumerate(arguments)}
+
+
+def _hashed(expressions: RowExpressions, slots: tuple[Slot, ...]) -> dict[Node, str]:
+    """Return the columns of hashes, by what is hashed, for the slots that count by them."""
+    counting = [slot for slot in slots if slot.function is SlotFunction.APPROX_COUNT_DISTINCT]
+    arguments = [slot.argument for slot in counting if slot.argument is not None]
+    return {node: f"{expressions.arguments[node]}_hash" for node in arguments}
+
+
+def _hash(value: Sql) -> Sql:
+    """Return Spark's 64-bit hash, which is what its approx_count_distinct takes of a value; NULL of NULL."""
+    return case((f"{value} IS NOT NULL", call("xxhash64", value)))
 
 
 def _query(view: CompiledView, between: Span | None) -> Query:
@@ -142,8 +167,8 @@ def _query(view: CompiledView, between: Span | None) -> Query:
     events = _event_rows(view, query.last, inputs, since, until)
     query = query.then("together", events)
     order = [*key_names(view), KIND, EVENT]
-    if latest_slots(view):
-        # The order of the latest row: DESIGN T4. Spark sorts NULL first and NaN last, as struct comparison does.
+    if is_ordered(view):
+        # The order of rows: DESIGN T4. Spark sorts NULL first and NaN last, as struct comparison does.
         order += [CREATED, *(f"$o{position}" for position in range(len(view.columns)))]
     return query.then(
         "sorted",
@@ -163,9 +188,11 @@ def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
     inputs: list[tuple[str, Sql, DataType]] = [
         (label, canonical(row_sql(node), node.type), node.type) for node, label in expressions.arguments.items()
     ]
+    hashed = _hashed(expressions, view.slots)
+    inputs += [(label, _hash(canonical(row_sql(node), node.type)), Int64()) for node, label in hashed.items()]
     inputs += [(label, row_sql(node), Boolean()) for node, label in expressions.filters.items()]
     inputs += [(label, row_sql(node), node.type) for node, label in _latest_arguments(view).items()]
-    if latest_slots(view):
+    if is_ordered(view):
         inputs += [
             (f"$o{position}", name(column_name(column)), column.type) for position, column in enumerate(view.columns)
         ]

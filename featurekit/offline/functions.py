@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from featurekit.aggregates.moments import SPREADS, finish_digits
 from featurekit.clock import DAY
 from featurekit.exact import DIGIT_BITS, DIGIT_EXPONENTS, divide_half_up, finish
 from featurekit.grid import Grid
@@ -121,6 +122,37 @@ def _text(value: decimal.Decimal) -> str | None:
     return None if unscaled >= _LARGEST_DECIMAL else f"{value:f}"
 
 
+def finish_moments(digits: pa.Array, rest: pa.Array, counts: pa.Array, which: pa.Array) -> pa.Array:
+    """Return for each row the variance or deviation of floats, of their digits and of the values that had none."""
+    rows = zip(digits.to_pylist(), rest.to_pylist(), counts.to_pylist(), which.to_pylist(), strict=True)
+    return pa.array([finish_digits(SPREADS[name], *row) for *row, name in rows], pa.float64())
+
+
+def finish_whole_moments(sums: pa.Array, counts: pa.Array, scales: pa.Array, which: pa.Array) -> pa.Array:
+    """Return the same of integers of a scale: their sum, and the sums of the products of their halves, as text."""
+    rows = zip(sums.to_pylist(), counts.to_pylist(), scales.to_pylist(), which.to_pylist(), strict=True)
+    return pa.array([_whole_moments(*row) for row in rows], pa.float64())
+
+
+def _whole_moments(sums: list[str | None], count: int, scale: int, which: str) -> float | None:
+    total, high, mixed, low = (int(part or 0) for part in sums)
+    squares = (high << 64) + (mixed << 33) + low
+    return SPREADS[which].finish(count, total, squares, 100**scale)
+
+
+def finish_decimal_moments(values: pa.Array, which: pa.Array) -> pa.Array:
+    """Return the same of each row's list of decimals."""
+    rows = zip(values.to_pylist(), which.to_pylist(), strict=True)
+    unit = 10**values.type.value_type.scale
+    return pa.array([_decimal_moments(row or [], unit, name) for row, name in rows], pa.float64())
+
+
+def _decimal_moments(values: list[decimal.Decimal], unit: int, which: str) -> float | None:
+    ratios = [value.as_integer_ratio() for value in values]
+    whole = [numerator * unit // denominator for numerator, denominator in ratios]
+    return SPREADS[which].finish(len(whole), sum(whole), sum(value * value for value in whole), unit * unit)
+
+
 def served_at(at: pa.Array, every: pa.Array, delay: pa.Array, timezone: pa.Array, anchor: pa.Array) -> pa.Array:
     """Return for each request time the as-of that serves it, as `Grid.served_at` does; the grid is one for all rows."""
     if not len(at):
@@ -151,5 +183,8 @@ FUNCTIONS: Final = (
     ArrowFunction("featurekit_sum", finish_sums, "double"),
     ArrowFunction("featurekit_decimal_sum", sum_decimals, "string"),
     ArrowFunction("featurekit_decimal_average", average_decimals, "string"),
+    ArrowFunction("featurekit_moments", finish_moments, "double"),
+    ArrowFunction("featurekit_whole_moments", finish_whole_moments, "double"),
+    ArrowFunction("featurekit_decimal_moments", finish_decimal_moments, "double"),
     ArrowFunction("featurekit_served_at", served_at, "bigint"),
 )

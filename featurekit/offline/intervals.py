@@ -78,6 +78,65 @@ def float_sums(values: NDArray[np.float64], first: Ints, stop: Ints, marks: int)
 def _finite_sums(values: NDArray[np.float64], first: Ints, stop: Ints, marks: int) -> list[float]:
     if not len(values):
         return [0.0] * marks
+    limbs, limb = _float_limbs(values)
+    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -_LOWEST)
+    return [unscaled(total, exponent) for total in totals]
+
+
+def float_moments(
+    values: NDArray[np.float64], first: Ints, stop: Ints, marks: int
+) -> tuple[list[int], list[int], int, Flags]:
+    """Return for each mark the exact sum of the finite rows that cover it, that of their squares, the number that the
+    sums count in (they are so many times too large, the squares twice that), and whether a row is not finite."""
+    finite = np.isfinite(values)
+    special = counts(first[~finite], stop[~finite], marks) > 0
+    values, first, stop = values[finite], first[finite], stop[finite]
+    if not len(values):
+        return [0] * marks, [0] * marks, 1, special
+    limbs, limb = _float_limbs(values)
+    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -_LOWEST)
+    squares, exponent_of_squares = _placed_sums(_squared(limbs), 2 * limb, first, stop, marks, -2 * _LOWEST)
+    unit = max(-exponent, (1 - exponent_of_squares) // 2)
+    totals = [total << (unit + exponent) for total in totals]
+    squares = [total << (2 * unit + exponent_of_squares) for total in squares]
+    return totals, squares, 1 << unit, special
+
+
+def integer_squares(values: Ints, first: Ints, stop: Ints, marks: int) -> list[int]:
+    """Return for each mark the sum of the squares of the rows that cover it."""
+    # A magnitude of up to 2^63 is fine as an unsigned number, also that of the smallest int64.
+    size = np.abs(values).view(np.uint64)
+    limbs = np.stack([size & np.uint64(_MASK), size >> np.uint64(_LIMB)], axis=1).astype(np.int64)
+    return _limb_sums(_squared(limbs), np.zeros(len(values), np.int64), first, stop, marks, 4)
+
+
+def wide_squares(low: NDArray[np.uint64], high: Ints, first: Ints, stop: Ints, marks: int) -> list[int]:
+    """Return the same for integers of 128 bits, given in two halves as Arrow's decimals hold them."""
+    negative = high < 0
+    borrow = (~low + np.uint64(1) == 0).astype(np.int64)  # -x is ~x + 1, which carries out of a low half of zeros
+    lows = np.where(negative, ~low + np.uint64(1), low)
+    highs = np.where(negative, ~high + borrow, high).view(np.uint64)
+    halves = (lows, highs)
+    parts = [part for half in halves for part in (half & np.uint64(_MASK), half >> np.uint64(_LIMB))]
+    limbs = np.stack(parts, axis=1).astype(np.int64)
+    return _limb_sums(_squared(limbs), np.zeros(len(high), np.int64), first, stop, marks, 8)
+
+
+def _squared(limbs: Ints) -> Ints:
+    """Return the squares of integers that are given in limbs of 32 bits, lowest first, of one sign each."""
+    width = limbs.shape[1]
+    size = np.abs(limbs).astype(np.uint64)
+    squares = np.zeros((len(limbs), 2 * width), np.int64)
+    for left in range(width):
+        for right in range(width):
+            product = size[:, left] * size[:, right]
+            squares[:, left + right] += (product & np.uint64(_MASK)).astype(np.int64)
+            squares[:, left + right + 1] += (product >> np.uint64(_LIMB)).astype(np.int64)
+    return squares
+
+
+def _float_limbs(values: NDArray[np.float64]) -> tuple[Ints, Ints]:
+    """Return finite floats as three limbs of 32 bits, lowest first, and how many limbs up from 2^-_LOWEST those are."""
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(np.abs(fraction), 53).astype(np.int64)
     position = exponent.astype(np.int64) - 53 + _LOWEST
@@ -85,14 +144,17 @@ def _finite_sums(values: NDArray[np.float64], first: Ints, stop: Ints, marks: in
     low, high = (mantissa & _MASK) << shift, (mantissa >> _LIMB) << shift
     parts = np.stack([low & _MASK, (low >> _LIMB) + (high & _MASK), high >> _LIMB], axis=1)
     parts *= np.where(fraction < 0, -1, 1)[:, None]
+    return parts, limb
+
+
+def _placed_sums(limbs: Ints, limb: Ints, first: Ints, stop: Ints, marks: int, exponent: int) -> tuple[list[int], int]:
+    """Return for each mark the sum of integers that lie `limb` limbs up from 2^exponent, and the exponent of two, zero
+    or less, that the sums count in."""
     lowest = int(limb.min())
-    width = int(limb.max()) - lowest + 3
-    totals = _limb_sums(parts, limb - lowest, first, stop, marks, width)
-    exponent_of_total = lowest * _LIMB - _LOWEST
-    if exponent_of_total > 0:
-        totals = [total << exponent_of_total for total in totals]
-        exponent_of_total = 0
-    return [unscaled(total, exponent_of_total) for total in totals]
+    width = int(limb.max()) - lowest + limbs.shape[1]
+    totals = _limb_sums(limbs, limb - lowest, first, stop, marks, width)
+    exponent += lowest * _LIMB
+    return ([total << exponent for total in totals], 0) if exponent > 0 else (totals, exponent)
 
 
 def _limb_sums(limbs: Ints, offset: Ints, first: Ints, stop: Ints, marks: int, width: int) -> list[int]:
@@ -107,6 +169,51 @@ def _limb_sums(limbs: Ints, offset: Ints, first: Ints, stop: Ints, marks: int, w
     for position in range(width - 2, -1, -1):
         totals = totals * (1 << _LIMB) + sums[:, position].astype(object)
     found: list[int] = totals.tolist()
+    return found
+
+
+def distinct(groups: Ints, first: Ints, stop: Ints, marks: int) -> Ints:
+    """Return for each mark how many groups (0 or more) have a row that covers it."""
+    covering = stop > first
+    groups, first, stop = groups[covering], first[covering], stop[covering]
+    if not len(groups):
+        return np.zeros(marks, np.int64)
+    order = np.lexsort((first, groups))
+    groups, first, stop = groups[order], first[order], stop[order]
+    # The stretches of each group are joined where they touch; the groups lie side by side on one long line.
+    shift = groups * (marks + 1)
+    reach = np.maximum.accumulate(stop + shift)
+    begins = np.ones(len(groups), bool)
+    begins[1:] = (groups[1:] != groups[:-1]) | (first[1:] + shift[1:] > reach[:-1])
+    ends = np.append(begins[1:], True)
+    return counts(first[begins], (reach - shift)[ends], marks)
+
+
+def greatest_many(ranks: Ints, first: Ints, stop: Ints, marks: int, limit: int) -> list[list[int]]:
+    """Return for each mark the greatest ranks among the rows that cover it, at most `limit`, the greatest first.
+
+    Rows are given out from the greatest rank down; a mark that has enough is never looked at again. The cost is that of
+    the answer, and one step a row.
+    """
+    found: list[list[int]] = [[] for _ in range(marks)]
+    following = list(range(marks + 1))  # the first mark from here on that has not enough
+
+    def open_from(mark: int) -> int:
+        root = mark
+        while following[root] != root:
+            root = following[root]
+        while following[mark] != root:
+            following[mark], mark = root, following[mark]
+        return root
+
+    order = np.argsort(-ranks)
+    for rank, start, end in zip(ranks[order].tolist(), first[order].tolist(), stop[order].tolist(), strict=True):
+        mark = open_from(start)
+        while mark < end:
+            found[mark].append(rank)
+            if len(found[mark]) == limit:
+                following[mark] = mark + 1
+            mark = open_from(mark + 1)
     return found
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.arrow_types import from_arrow_schema
 from featurekit.clock import Instant, format_duration, format_instant
-from featurekit.compiled import CompiledView
+from featurekit.compiled import ORDERED, SPREADS, CompiledView
 from featurekit.counters import COUNTERS, add_counters, counter_batch
 from featurekit.errors import SourceError, TimeError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import BatchEngine, Batches
+from featurekit.offline.moments_sql import half_columns, moment_digit_columns, square_columns
 from featurekit.offline.rows_sql import (
     LAST,
     RowExpressions,
@@ -21,7 +22,7 @@ from featurekit.offline.rows_sql import (
     row_conditions,
     window_slots,
 )
-from featurekit.offline.slots_sql import digit_columns, fits_column, needs_digits, slot_sql
+from featurekit.offline.slots_sql import ROW_ORDER, digit_columns, fits_column, needs_digits, slot_sql
 from featurekit.offline.snapshot import SourceSnapshot, describe_change, snapshot_source
 from featurekit.offline.source import (
     CREATED,
@@ -34,9 +35,10 @@ from featurekit.offline.source import (
     newest_version,
     read_source,
 )
-from featurekit.offline.sql import Query, Select, Sql, instant, name, render_query
+from featurekit.offline.sql import Query, Select, Sql, call, instant, name, render_query
 from featurekit.rows import LAST_EVENT, offline_schema
 from featurekit.targets.spark import render
+from featurekit.types import is_float
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -154,6 +156,14 @@ def _query(view: CompiledView, as_of: Instant) -> Query:
         note = "floats as integers of 32 bits, so that their sums are exact"
         query = query.then("fits", Select(columns=(("*", "*"), *fits), source=query.last))
         query = query.then("digits", Select(columns=(("*", "*"), *split), source=query.last, note=note))
+    if spread := _spread_arguments(view, expressions):
+        for label, columns, note in (
+            ("halves", half_columns, "doubles in two halves, whose products are exact"),
+            ("squares", square_columns, ""),
+            ("moments", moment_digit_columns, "values and squares as integers of 32 bits"),
+        ):
+            found = tuple(column for argument in spread for column in columns(argument))
+            query = query.then(label, Select(columns=(("*", "*"), *found), source=query.last, note=note))
     query = query.then("slots", _slots(view, query.last, expressions))
     if latest_slots(view):
         query = query.then("latest", _latest(view))
@@ -167,8 +177,11 @@ def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowEx
     newest = () if view.source.event_id is None else ("(`$version` = 1 OR `$id` IS NULL)",)
     since = () if view.lookback is None else (f"{name(EVENT)} >= {instant(as_of - view.lookback)}",)
     windows = [(label, f"{name(EVENT)} >= {instant(as_of - window)}") for window, label in _window_names(view).items()]
+    order: tuple[tuple[str, Sql], ...] = ()
+    if any(slot.function in ORDERED for slot in window_slots(view)):
+        order = ((ROW_ORDER, call("struct", *_total_order(view))),)
     return Select(
-        columns=(*((column, name(column)) for column in columns), *windows, *expressions.columns()),
+        columns=(*((column, name(column)) for column in columns), *windows, *order, *expressions.columns()),
         source=source,
         where=(*newest, *since, f"{name(EVENT)} < {instant(as_of)}", *row_conditions(view)),
         note="rows that count, with what the aggregates take of each",
@@ -180,6 +193,12 @@ def _float_arguments(view: CompiledView, expressions: RowExpressions) -> tuple[s
     return tuple(dict.fromkeys(arguments))
 
 
+def _spread_arguments(view: CompiledView, expressions: RowExpressions) -> tuple[str, ...]:
+    slots = [slot for slot in view.slots if slot.function in SPREADS]
+    floats = [slot.argument for slot in slots if slot.argument is not None and is_float(slot.argument.type)]
+    return tuple(dict.fromkeys(expressions.arguments[argument] for argument in floats))
+
+
 def _window_names(view: CompiledView) -> dict[int, str]:
     """Return the condition's name for each window that is shorter than the view looks back."""
     windows = sorted(
@@ -188,14 +207,17 @@ def _window_names(view: CompiledView) -> dict[int, str]:
     return {window: f"$in {format_duration(window)}" for window in windows}
 
 
+def _total_order(view: CompiledView) -> tuple[Sql, ...]:
+    """Return what orders rows. Structs compare field by field, NULL smallest and NaN largest: DESIGN T4."""
+    return tuple(map(name, (EVENT, CREATED, *(column_name(column) for column in view.columns))))
+
+
 def _slots(view: CompiledView, source: str, expressions: RowExpressions) -> Select:
     keys = key_names(view)
     latest, windows = latest_slots(view), _window_names(view)
     columns: list[tuple[str, Sql]] = [(key, name(key)) for key in keys]
     if latest:
-        # Structs compare field by field, NULL smallest and NaN largest: the total order of DESIGN T4.
-        order = (EVENT, CREATED, *(column_name(column) for column in view.columns))
-        columns.append((_LATEST, f"max(struct({', '.join(name(part) for part in order)}))"))
+        columns.append((_LATEST, f"max({call('struct', *_total_order(view))})"))
     else:
         columns.append((LAST, f"max({name(EVENT)})"))
     for slot in window_slots(view):
@@ -205,7 +227,8 @@ def _slots(view: CompiledView, source: str, expressions: RowExpressions) -> Sele
             conditions.append(name(windows[slot.window]))
         if slot.filter is not None:
             conditions.append(name(expressions.filters[slot.filter]))
-        columns.append((slot.name, slot_sql(slot, argument, tuple(conditions))))
+        by = None if slot.by is None else expressions.arguments[slot.by]
+        columns.append((slot.name, slot_sql(slot, argument, by, tuple(conditions))))
     return Select(columns=tuple(columns), source=source, group_by=tuple(map(name, keys)), note="one row per entity")
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from featurekit.clock import Instant, format_instant
-from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, ServiceView, SlotFunction
+from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, ServiceView
 from featurekit.errors import InputError, SourceError, TimeError
 from featurekit.expr.nodes import Column, Literal
 from featurekit.expr.nodes import columns as columns_of
@@ -180,7 +180,7 @@ class _Plan:
             for slot in view.slots:
                 value = name(alias, slot.name)
                 # A null key joins nothing: an entity without rows, of which every count is 0.
-                empty = call("coalesce", value, "0L") if slot.function is SlotFunction.COUNT else value
+                empty = value if slot.nullable else call("coalesce", value, "0L")
                 columns.append((_role(role, slot.name), empty))
         note = "each view as of its own instant"
         return Select(columns=tuple(columns), source="asked", alias="l", joins=tuple(joins), note=note)

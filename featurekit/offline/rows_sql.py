@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from featurekit.compiled import CompiledFeature, CompiledView, Slot, SlotFunction
+from featurekit.compiled import ORDERED, CompiledFeature, CompiledView, Slot, SlotFunction
 from featurekit.expr.nodes import Column, Node
 from featurekit.offline.source import column_name, key_names
 from featurekit.offline.sql import Sql, case, name, one_nan
@@ -34,7 +34,7 @@ class RowExpressions:
     @staticmethod
     def of(view: CompiledView) -> RowExpressions:
         slots = [slot for slot in view.slots if slot.function is not SlotFunction.LATEST]
-        arguments = dict.fromkeys(slot.argument for slot in slots if slot.argument is not None)
+        arguments = dict.fromkeys(part for slot in slots for part in (slot.argument, slot.by) if part is not None)
         filters = dict.fromkeys(slot.filter for slot in slots if slot.filter is not None)
         return RowExpressions(
             {node: f"$x{position}" for position, node in enumerate(arguments)},
@@ -58,6 +58,11 @@ def row_conditions(view: CompiledView) -> tuple[Sql, ...]:
 
 def latest_slots(view: CompiledView) -> tuple[Slot, ...]:
     return tuple(slot for slot in view.slots if slot.function is SlotFunction.LATEST)
+
+
+def is_ordered(view: CompiledView) -> bool:
+    """Return whether a slot asks which row comes first, so that rows need their total order."""
+    return any(slot.function in ORDERED for slot in view.slots)
 
 
 def window_slots(view: CompiledView) -> tuple[Slot, ...]:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from featurekit.aggregates.hyperloglog import deviation_of
 from featurekit.compiled import Slot, SlotFunction
 from featurekit.exact import DIGIT_BITS, DIGIT_EXPONENTS, LARGEST_IN_DIGITS
+from featurekit.offline.moments_sql import moments_sql
 from featurekit.offline.sql import Sql, call, canonical, case, cast, double, filtered, name, try_cast
 from featurekit.types import DataType, Decimal, Float64, Int64, is_float, is_integer
 
 # A sum of decimal(p,s) has ten digits more; beyond decimal(28,s) those don't fit, and sums could overflow half way.
 _ROOMY_PRECISION: Final = 28
+ROW_ORDER: Final = "$row"
+"""The column that rows are ordered by: a struct of event timestamp, created timestamp, the view's columns (T4)."""
 
 
 def needs_digits(slot: Slot) -> bool:
@@ -56,8 +60,8 @@ def digit_columns(argument: str) -> tuple[tuple[str, Sql], ...]:
     return (*digits, (rest_name(argument), case((f"NOT {fits}", value))))
 
 
-def slot_sql(slot: Slot, argument: str | None, conditions: tuple[Sql, ...]) -> Sql:
-    """Return a slot's aggregate over the rows for which the conditions hold; `argument` is its column."""
+def slot_sql(slot: Slot, argument: str | None, by: str | None, conditions: tuple[Sql, ...]) -> Sql:
+    """Return a slot's aggregate over the rows for which the conditions hold; `argument` and `by` are its columns."""
     counted = filtered("count(*)" if argument is None else f"count({name(argument)})", conditions)
     if argument is None or slot.argument is None:
         return counted
@@ -71,8 +75,31 @@ def slot_sql(slot: Slot, argument: str | None, conditions: tuple[Sql, ...]) -> S
             return _sum(argument, kind, slot.type, conditions, counted)
         case SlotFunction.AVG:
             return _average(argument, kind, slot.type, conditions, counted)
+        case SlotFunction.VAR_POP | SlotFunction.VAR_SAMP | SlotFunction.STDDEV_POP | SlotFunction.STDDEV_SAMP:
+            return moments_sql(slot, argument, conditions, counted)
+        case SlotFunction.COUNT_DISTINCT:
+            values = filtered(f"collect_set({canonical(name(argument), kind)})", conditions)
+            return cast(call("size", values), Int64())
+        case SlotFunction.APPROX_COUNT_DISTINCT:
+            assert slot.parameter is not None
+            deviation = double(deviation_of(slot.parameter))
+            return filtered(f"approx_count_distinct({canonical(name(argument), kind)}, {deviation})", conditions)
+        case SlotFunction.MIN_BY | SlotFunction.MAX_BY | SlotFunction.TOP_K | SlotFunction.COLLECT_LAST:
+            return _by_order(slot, canonical(name(argument), kind), by, conditions)
         case SlotFunction.LATEST:
             raise AssertionError("the latest row is one for all its slots")
+
+
+def _by_order(slot: Slot, value: Sql, by: str | None, conditions: tuple[Sql, ...]) -> Sql:
+    """Return the values of the rows that come first or last; Spark's max_by(x, y, n) gives the greatest first."""
+    if slot.function is SlotFunction.TOP_K:
+        return filtered(call("max_by", value, value, str(slot.parameter)), conditions)
+    if slot.function is SlotFunction.COLLECT_LAST:
+        known = (f"{value} IS NOT NULL", *conditions)
+        return call("reverse", filtered(call("max_by", value, name(ROW_ORDER), str(slot.parameter)), known))
+    # Structs compare field by field, NULL smallest and NaN largest.
+    order = name(ROW_ORDER) if by is None else call("struct", name(by), name(ROW_ORDER))
+    return filtered(call(slot.function.value, value, order), conditions)
 
 
 def _sum(argument: str, kind: DataType, result: DataType, conditions: tuple[Sql, ...], counted: Sql) -> Sql:

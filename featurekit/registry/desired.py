@@ -89,6 +89,8 @@ def _slot(slot: Slot) -> list[Any]:
         slot.argument and to_json(slot.argument),
         slot.filter and to_json(slot.filter),
         slot.window,
+        *(() if slot.by is None else (to_json(slot.by),)),
+        *(() if slot.parameter is None else (slot.parameter,)),
     ]
 
 

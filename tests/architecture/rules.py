@@ -29,6 +29,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.exact": 0,  # float sums, correctly rounded
     "featurekit.arrow_types": 0,
     "featurekit.counters": 0,
+    "featurekit.aggregates": 1,  # partial states of aggregates and what finishes them
     "featurekit.definitions": 1,
     "featurekit.expr": 1,
     "featurekit.targets": 2,
@@ -39,6 +40,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.rows": 2,
     "featurekit.compiler": 3,
     "featurekit.compile_features": 3,
+    "featurekit.lower_aggregates": 3,
     "featurekit.compile_on_demand": 3,
     "featurekit.compile_services": 3,
     "featurekit.fingerprint": 3,

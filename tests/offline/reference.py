@@ -7,6 +7,7 @@ entity every row is looked at for every feature.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
@@ -15,6 +16,7 @@ from typing import Any
 
 Row = dict[str, Any]
 PRESENT, NULL, MISSING, EXPIRED = range(4)
+INFINITY_BITS = 0x7FF0000000000000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,10 @@ class Window:
     value: Callable[[Row], Any] = lambda row: row
     only: Callable[[Row], Any] = lambda _: True
     scale: int | None = None  # of a decimal average
+    by: Callable[[Row], Any] | None = None
+    limit: int = 1
+    hash_of: Callable[[Any], int] | None = None
+    place: int | None = None  # in a result that is a list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,15 +112,25 @@ def typed(value: Any) -> tuple[int, Any]:
 
 
 def entity_row(rows: list[Row], view: View, as_of: int) -> Expected:
-    newest = max(rows, key=lambda row: tuple(typed(row[name]) for name in (view.event, view.created, *view.order)))
+    newest = max(rows, key=lambda row: place(row, view))
     row = Expected(newest[view.event])
     for name, feature in view.features.items():
         if isinstance(feature, Latest):
             row.values[name], row.statuses[name] = latest(newest, feature, as_of, view)
         else:
             inside = [one for one in rows if one[view.event] >= as_of - feature.width and feature.only(one) is True]
-            row.values[name] = aggregate(feature, [feature.value(one) for one in inside])
+            if feature.function in ("min_by", "max_by", "collect_last"):
+                row.values[name] = by_order(feature, sorted(inside, key=lambda one: place(one, view)))
+            else:
+                row.values[name] = aggregate(feature, [feature.value(one) for one in inside])
+            if feature.place is not None:
+                row.values[name] = ((row.values[name] or []) + [None] * feature.limit)[feature.place]
     return row
+
+
+def place(row: Row, view: View) -> tuple[Any, ...]:
+    """Return a row's place in the total order."""
+    return tuple(typed(row[name]) for name in (view.event, view.created, *view.order))
 
 
 def latest(newest: Row, feature: Latest, as_of: int, view: View) -> tuple[Any, int]:
@@ -131,6 +147,11 @@ def aggregate(feature: Window, values: list[Any]) -> Any:
     present = [value for value in values if value is not None]
     if feature.function == "count":
         return len(present)
+    if feature.function == "count_distinct":
+        return len({typed(value) for value in present})
+    if feature.function == "approx_count_distinct":
+        assert feature.hash_of is not None
+        return hyperloglog({feature.hash_of(canonical(value)) for value in present}, feature.limit)
     if not present:
         return None
     match feature.function:
@@ -140,8 +161,82 @@ def aggregate(feature: Window, values: list[Any]) -> Any:
             return canonical(max(present, key=typed))
         case "sum":
             return total(present)
+        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
+            return spread(feature.function, present)
+        case "top_k":
+            return [canonical(value) for value in sorted(present, key=typed, reverse=True)[: feature.limit]]
         case _:
             return average(present, feature.scale)
+
+
+def by_order(feature: Window, rows: list[Row]) -> Any:
+    """Return what the first or the last row says; `rows` are in the total order."""
+    if feature.function == "collect_last":
+        present = [canonical(value) for row in rows if (value := feature.value(row)) is not None]
+        return present[-feature.limit :] or None
+    by = feature.by
+    if by is not None:
+        rows = sorted((row for row in rows if by(row) is not None), key=lambda row: typed(by(row)))
+    if not rows:
+        return None
+    return canonical(feature.value(rows[0 if feature.function == "min_by" else -1]))
+
+
+def spread(function: str, values: list[Any]) -> float | None:
+    """Return a variance or its root by the textbook: the squares of the distances from the mean."""
+    sample = function.endswith("samp")
+    if len(values) < 1 + sample:
+        return None
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        return math.nan
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    variance = sum((value - mean) ** 2 for value in exact) / (len(exact) - sample)
+    return nearest(variance) if function.startswith("var") else nearest_root(variance)
+
+
+def nearest(exact: Fraction) -> float:
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def nearest_root(exact: Fraction) -> float:
+    """Return the float nearest to a root, found by trying: the one whose neighbours' midpoints enclose it."""
+    low, high = 0, INFINITY_BITS
+    while low < high:  # floats of one sign are in the order of their bits
+        middle = (low + high) // 2
+        if midpoint(middle) ** 2 < exact:
+            low = middle + 1
+        else:
+            high = middle
+    if low < INFINITY_BITS and midpoint(low) ** 2 == exact and low % 2:
+        low += 1
+    return from_bits(low)
+
+
+def midpoint(bits: int) -> Fraction:
+    """Return what lies half way to the next float; the last one's next would be 2^1024."""
+    value, following = from_bits(bits), from_bits(bits + 1)
+    beyond = Fraction(2) ** 1024 if math.isinf(following) else Fraction(following)
+    return (Fraction(value) + beyond) / 2
+
+
+def from_bits(bits: int) -> float:
+    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    return value
+
+
+def hyperloglog(hashes: set[int], precision: int) -> int:
+    """Return the estimate where registers are counted that are empty: few values, which is all these logs have."""
+    registers: dict[int, int] = {}
+    for value in hashes:
+        text = f"{value & (2**64 - 1):064b}"
+        place, rest = int(text[:precision], 2), text[precision:]
+        registers[place] = max(registers.get(place, 0), len(rest) - len(rest.lstrip("0")) + 1)
+    size = 2**precision
+    return math.floor(size * math.log(size / (size - len(registers))) + 0.5)
 
 
 def canonical(value: Any) -> Any:
@@ -166,11 +261,7 @@ def float_total(values: list[float]) -> float:
         return math.nan
     if special:
         return special.pop()
-    exact = sum((Fraction(value) for value in values), Fraction())
-    try:
-        return exact.numerator / exact.denominator
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
+    return nearest(sum((Fraction(value) for value in values), Fraction()))
 
 
 def average(values: list[Any], scale: int | None) -> Any:

@@ -1,0 +1,272 @@
+"""Slots of one chunk of events, for many as-ofs at once: what `sweep` computes, function by function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from featurekit.aggregates.finish import finish_total
+from featurekit.aggregates.hyperloglog import HASH_BITS, estimate
+from featurekit.aggregates.moments import SPREADS
+from featurekit.arrow_types import to_arrow
+from featurekit.compiled import SlotFunction
+from featurekit.offline.intervals import (
+    NONE,
+    Flags,
+    Ints,
+    counts,
+    distinct,
+    float_moments,
+    float_sums,
+    greatest,
+    greatest_many,
+    integer_squares,
+    integer_sums,
+    marks_before,
+    wide_squares,
+    wide_sums,
+)
+from featurekit.types import DataType, Decimal, is_float, is_integer
+
+# Far outside of any timestamp, and far enough inside int64 to add windows to.
+_FOR_EVER: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSlot:
+    """A slot by the names of its columns: what it takes of a row, and which rows.
+
+    `argument` holds floats with one zero and one NaN; of APPROX_COUNT_DISTINCT it holds hashes.
+    """
+
+    name: str
+    function: SlotFunction
+    argument: str | None
+    argument_type: DataType | None
+    filter: str | None
+    window: int | None
+    type: DataType
+    by: str | None = None
+    parameter: int | None = None
+
+
+class Events:
+    """The events of a chunk, in their total order, with the marks that each covers, per window."""
+
+    def __init__(self, table: pa.Table, entities: Ints, lateness: int, mark_entities: Ints, mark_times: Ints) -> None:
+        self._table = table.combine_chunks()
+        self._entities, self._marks = entities, (mark_entities, mark_times)
+        self.count = len(mark_times)
+        self._event = _clipped(table["$event"])
+        superseded = table["$superseded"]
+        self._until = np.where(superseded.is_null().to_numpy(), _FOR_EVER, _clipped(superseded.fill_null(0)) - lateness)
+        enter = np.maximum(self._event + 1, _clipped(table["$created"]) - lateness)
+        self.first = marks_before(entities, enter, mark_entities, mark_times)
+        self._stops: dict[int | None, Ints] = {}
+
+    def column(self, name: str) -> pa.Array:
+        column = self._table[name]
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+    def stop(self, window: int | None) -> Ints:
+        if window not in self._stops:
+            leave = self._until if window is None else np.minimum(self._event + window + 1, self._until)
+            self._stops[window] = marks_before(self._entities, leave, *self._marks)
+        return self._stops[window]
+
+    def newest(self, window: int | None) -> Ints:
+        """Return for each mark the last row that covers it."""
+        return self._greatest(np.arange(len(self.first)), window, np.ones(len(self.first), bool))
+
+    def slot(self, slot: SweepSlot, newest: Ints) -> pa.Array:
+        """Return a slot's value for each mark; `newest` is the row that LATEST takes."""
+        if slot.function is SlotFunction.LATEST:
+            assert slot.argument is not None
+            return pc.take(self.column(slot.argument), _indices(newest))
+        counted = self._counted(slot)
+        if slot.argument is None:
+            return pa.array(counts(self.first[counted], self.stop(slot.window)[counted], self.count), pa.int64())
+        return _SLOTS[slot.function](self, slot, counted)
+
+    def _counted(self, slot: SweepSlot) -> Flags:
+        """Return which rows the slot is about."""
+        # A version that was superseded before it was known covers nothing.
+        counted: Flags = self.stop(slot.window) > self.first
+        if slot.filter is not None:
+            counted &= self.column(slot.filter).fill_null(False).to_numpy(zero_copy_only=False)
+        if slot.argument is not None and slot.function not in (SlotFunction.MIN_BY, SlotFunction.MAX_BY):
+            counted &= self.column(slot.argument).is_valid().to_numpy(zero_copy_only=False)
+        return counted
+
+    def spans(self, slot: SweepSlot, counted: Flags) -> tuple[Ints, Ints, int]:
+        return self.first[counted], self.stop(slot.window)[counted], self.count
+
+    def values(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        assert slot.argument is not None
+        return self.column(slot.argument).filter(pa.array(counted))
+
+    def _greatest(self, ranks: Ints, window: int | None, counted: Flags) -> Ints:
+        """Return for each mark the row of the greatest rank that covers it; `ranks` are a permutation of the rows."""
+        found = greatest(ranks[counted], self.first[counted], self.stop(window)[counted], self.count)
+        return _rows_of(ranks, found)
+
+    def extreme(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        """min, max, and by another column; of rows that tie, the greatest in the total order is the greatest."""
+        assert slot.argument is not None
+        by = slot.by if slot.function in (SlotFunction.MIN_BY, SlotFunction.MAX_BY) else slot.argument
+        ranks = np.arange(len(self.first)) if by is None else _ranks(self.column(by))
+        if slot.function in (SlotFunction.MIN, SlotFunction.MIN_BY):
+            ranks = len(ranks) - 1 - ranks
+        return pc.take(self.column(slot.argument), _indices(self._greatest(ranks, slot.window, counted)))
+
+    def many(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        """The largest values, or those of the last rows; NULL where there is none."""
+        assert slot.argument is not None
+        assert slot.parameter is not None
+        column = self.column(slot.argument)
+        is_largest = slot.function is SlotFunction.TOP_K
+        ranks = _ranks(column) if is_largest else np.arange(len(column))
+        lists = greatest_many(ranks[counted], *self.spans(slot, counted), slot.parameter)
+        flat = np.array([rank for ranks in lists for rank in (ranks if is_largest else ranks[::-1])], np.int64)
+        sizes = np.array([len(ranks) for ranks in lists], np.int64)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32())
+        values = pc.take(column, pa.array(_rows_of(ranks, flat)))
+        return pa.ListArray.from_arrays(offsets, values, type=to_arrow(slot.type), mask=pa.array(sizes == 0))
+
+    def counted(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        return pa.array(counts(*self.spans(slot, counted)), pa.int64())
+
+    def total(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        """Sums and averages, each finished once."""
+        assert slot.argument_type is not None
+        spans = self.spans(slot, counted)
+        totals = _totals(self.values(slot, counted), slot.argument_type, *spans)
+        finish = finish_total(slot.type, slot.argument_type, average=slot.function is SlotFunction.AVG)
+        rows = zip(totals, counts(*spans).tolist(), strict=True)
+        return pa.array([finish(total, number) if number else None for total, number in rows], to_arrow(slot.type))
+
+    def spread(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        """Variances and deviations."""
+        assert slot.argument_type is not None
+        spans = self.spans(slot, counted)
+        totals, squares, unit, special = _moments(self.values(slot, counted), slot.argument_type, *spans)
+        spread = SPREADS[slot.function]
+        rows = zip(counts(*spans).tolist(), totals, squares, special.tolist(), strict=True)
+        found = [
+            np.nan if is_special and number > spread.sample else spread.finish(number, total, square, unit * unit)
+            for number, total, square, is_special in rows
+        ]
+        return pa.array(found, pa.float64())
+
+    def distinct(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        values = self.values(slot, counted)
+        if pa.types.is_floating(values.type):  # by their bits: NaN is one value
+            values = values.view(pa.int64() if pa.types.is_float64(values.type) else pa.int32())
+        groups = values.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        return pa.array(distinct(groups, *self.spans(slot, counted)), pa.int64())
+
+    def sketch(self, slot: SweepSlot, counted: Flags) -> pa.Array:
+        """HyperLogLog++ of hashes: for each rank, how many registers have one as large; then each mark's estimate."""
+        assert slot.parameter is not None
+        first, stop, marks = self.spans(slot, counted)
+        hashes = self.values(slot, counted).to_numpy(zero_copy_only=False).view(np.uint64)
+        registers, ranks = _registers_and_ranks(hashes, slot.parameter)
+        levels = int(ranks.max(initial=0))
+        reached = np.zeros((levels + 2, marks), np.int64)
+        reached[0] = 1 << slot.parameter
+        for rank in range(1, levels + 1):
+            high = ranks >= rank
+            reached[rank] = distinct(registers[high], first[high], stop[high], marks)
+        holding, of_mark = np.unique((reached[:-1] - reached[1:]).T, axis=0, return_inverse=True)
+        estimates = np.array([estimate(slot.parameter, row) for row in holding.tolist()], np.int64)
+        return pa.array(estimates[of_mark.reshape(-1)], pa.int64())
+
+
+_SLOTS: Final[dict[SlotFunction, Callable[[Events, SweepSlot, Flags], pa.Array]]] = {
+    SlotFunction.COUNT: Events.counted,
+    SlotFunction.SUM: Events.total,
+    SlotFunction.AVG: Events.total,
+    SlotFunction.VAR_POP: Events.spread,
+    SlotFunction.VAR_SAMP: Events.spread,
+    SlotFunction.STDDEV_POP: Events.spread,
+    SlotFunction.STDDEV_SAMP: Events.spread,
+    SlotFunction.MIN: Events.extreme,
+    SlotFunction.MAX: Events.extreme,
+    SlotFunction.MIN_BY: Events.extreme,
+    SlotFunction.MAX_BY: Events.extreme,
+    SlotFunction.TOP_K: Events.many,
+    SlotFunction.COLLECT_LAST: Events.many,
+    SlotFunction.COUNT_DISTINCT: Events.distinct,
+    SlotFunction.APPROX_COUNT_DISTINCT: Events.sketch,
+}
+
+
+def _clipped(column: pa.ChunkedArray) -> Ints:
+    found: Ints = np.clip(column.to_numpy(), -_FOR_EVER, _FOR_EVER)
+    return found
+
+
+def _ranks(column: pa.Array) -> Ints:
+    """Return each row's place when sorted by a column; rows that tie keep their order."""
+    # Arrow sorts as Spark does, and stably: numbers by value with NaN last, text by bytes.
+    order = pc.sort_indices(column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column)
+    ranks = np.empty(len(column), np.int64)
+    ranks[order.to_numpy()] = np.arange(len(column))
+    return ranks
+
+
+def _rows_of(ranks: Ints, found: Ints) -> Ints:
+    """Return the rows that have the ranks; NONE for NONE."""
+    rows = np.empty(len(ranks), np.int64)
+    rows[ranks] = np.arange(len(ranks))
+    return np.where(found == NONE, NONE, rows[found]) if len(rows) else np.full(len(found), NONE, np.int64)
+
+
+def _indices(rows: Ints) -> pa.Array:
+    return pa.array(rows, pa.int64(), mask=rows == NONE)
+
+
+def _totals(values: pa.Array, kind: DataType, first: Ints, stop: Ints, marks: int) -> list[Any]:
+    """Return for each mark the exact sum: a float rounded once, or an int; of a decimal, its unscaled digits."""
+    if is_float(kind):
+        return float_sums(values.cast(pa.float64()).to_numpy(zero_copy_only=False), first, stop, marks)
+    if is_integer(kind):
+        return integer_sums(values.cast(pa.int64()).to_numpy(zero_copy_only=False), first, stop, marks)
+    return wide_sums(*_halves(values), first, stop, marks)
+
+
+def _moments(
+    values: pa.Array, kind: DataType, first: Ints, stop: Ints, marks: int
+) -> tuple[list[int], list[int], int, Flags]:
+    """Return for each mark the exact sums of values and squares, what they count in, and whether one is not finite."""
+    if is_float(kind):
+        return float_moments(values.cast(pa.float64()).to_numpy(zero_copy_only=False), first, stop, marks)
+    finite = np.zeros(marks, bool)
+    if isinstance(kind, Decimal):
+        halves = _halves(values)
+        sums = wide_sums(*halves, first, stop, marks), wide_squares(*halves, first, stop, marks)
+        return *sums, 10**kind.scale, finite
+    whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return integer_sums(whole, first, stop, marks), integer_squares(whole, first, stop, marks), 1, finite
+
+
+def _halves(values: pa.Array) -> tuple[NDArray[np.uint64], Ints]:
+    """Return the unscaled digits of decimals, as the two halves of 128 bits that Arrow holds."""
+    halves = np.frombuffer(values.buffers()[1], np.uint64).reshape(-1, 2)[values.offset : values.offset + len(values)]
+    return halves[:, 0], halves[:, 1].astype(np.int64)
+
+
+def _registers_and_ranks(hashes: NDArray[np.uint64], precision: int) -> tuple[Ints, Ints]:
+    """Return what `hyperloglog.register_and_rank` does, for many hashes."""
+    registers = hashes >> np.uint64(HASH_BITS - precision)
+    rest = (hashes << np.uint64(precision)) | np.uint64(1 << (precision - 1))
+    high, low = rest >> np.uint64(32), rest & np.uint64((1 << 32) - 1)
+    # frexp of an integer of 32 bits is exact: its exponent is the number of bits.
+    bits = np.where(high > 0, 32 + np.frexp(high.astype(np.float64))[1], np.frexp(low.astype(np.float64))[1])
+    return registers.astype(np.int64), HASH_BITS + 1 - bits.astype(np.int64)
