@@ -151,7 +151,7 @@ def _widened(node: Literal, kind: DataType) -> Any:
     match node.value, kind:
         case None, _:
             return None
-        case int(), Int64() | Int32() if is_integer(node.type):
+        case int(), Int64() | Int32() if is_integer(node.type) and _fits(node.value, kind):
             return node.value
         case int() | PyDecimal(), Float64() if not isinstance(node.value, bool) and node.type != Date():
             return float(node.value)
