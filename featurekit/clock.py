@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -145,6 +146,11 @@ def _zone_folder() -> tuple[Path, frozenset[str]]:
 @lru_cache(maxsize=256)
 def zone(name: str) -> ZoneInfo:
     """Return the zone by its IANA name, from the pinned tzdata package."""
+    return ZoneInfo.from_file(BytesIO(zone_rules(name)), key=name)
+
+
+def zone_rules(name: str) -> bytes:
+    """Return the zone's file (TZif), from the pinned tzdata package; InputError where there is no zone of that name."""
     # ZoneInfo(name) would look into /usr/share/zoneinfo first, where the rules are the machine's, often years old.
     folder, names = _zone_folder()
     if name not in names:
@@ -152,8 +158,7 @@ def zone(name: str) -> ZoneInfo:
         try_ = f"did you mean {close[0]}?" if close else "an IANA name such as America/New_York or UTC"
         why = "a zone is named after a place, whose rules decide when its clocks change"
         raise InputError(f"{name!r} is not a time zone", why=why, try_=try_)
-    with (folder / name).open("rb") as rules:
-        return ZoneInfo.from_file(rules, key=name)
+    return (folder / name).read_bytes()
 
 
 def local_to_instant(local: int, zone_name: str) -> Instant:

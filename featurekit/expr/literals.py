@@ -15,7 +15,18 @@ from featurekit.errors import ExpressionError
 from featurekit.expr.coerce import MAX_DIGITS
 from featurekit.expr.infer import literal
 from featurekit.expr.nodes import Literal
-from featurekit.types import DataType, Date, Float32, Float64, Int8, Int16, Int64, Timestamp, integer_range
+from featurekit.types import (
+    DataType,
+    Date,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int64,
+    Timestamp,
+    TimestampNtz,
+    integer_range,
+)
 
 _NUMBER: Final = re.compile(r"(?P<digits>(?:\d+\.?\d*|\.\d+))(?P<exponent>[eE][+-]?\d+)?(?P<suffix>[A-Za-z]{0,2})")
 _INTEGER_SUFFIX: Final[dict[str, DataType]] = {"Y": Int8(), "S": Int16(), "L": Int64()}
@@ -155,4 +166,15 @@ def prefixed(text: str) -> Literal:
     return literal(bytes.fromhex(inside if len(inside) % 2 == 0 else f"0{inside}"))
 
 
-TYPED: Final[dict[str, Callable[[str], Literal]]] = {"date": _date, "timestamp": _timestamp}
+def _timestamp_ntz(text: str) -> Literal:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None or match["zone"] is not None:
+        raise ExpressionError(
+            f"TIMESTAMP_NTZ {text!r} is not a reading of a clock", try_="TIMESTAMP_NTZ '2013-11-15T02:00:00'"
+        )
+    return literal(micros_of(datetime.fromisoformat(f"{text}+00:00")), TimestampNtz())
+
+
+TYPED: Final[dict[str, Callable[[str], Literal]]] = {
+    "date": _date, "timestamp": _timestamp, "timestamp_ltz": _timestamp, "timestamp_ntz": _timestamp_ntz,
+}  # fmt: skip

@@ -46,6 +46,10 @@ def is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
+def days_in_month(year: int, month: int) -> int:
+    return 28 if month == 2 and not is_leap(year) else _DAYS_IN_MONTH[month]
+
+
 def day_of(year: int, month: int, day: int) -> int | None:
     """Return the day of (year, month, day), None where no calendar has it.
 
