@@ -108,13 +108,16 @@ def cosine_similarity(a: Any, b: Any) -> float | None:
     >>> cosine_similarity((1.0, 0.0), (1.0, 1.0)), cosine_similarity((0.0,), (1.0,))
     (0.7071067811865475, None)
     """
-    if _unusable(a, b):
+    if len(a) != len(b):
         return None
     ab = aa = bb = 0.0
-    for x, y in zip(a, b, strict=True):
-        ab += x * y
-        aa += x * x
-        bb += y * y
+    try:
+        for x, y in zip(a, b):  # noqa: B905 - they are of one length
+            ab += x * y
+            aa += x * x
+            bb += y * y
+    except TypeError:  # an element is missing; to look for one beforehand takes as long as the sums
+        return None
     norms = sqrt(aa) * sqrt(bb)
     return ab / norms if norms else None
 

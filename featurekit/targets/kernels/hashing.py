@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from decimal import Decimal as PyDecimal
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call
@@ -39,6 +40,8 @@ from featurekit.types import (
 )
 
 SEED: Final = 42
+_REMEMBERED: Final = 1 << 14
+_SHORT: Final = 32
 Hasher = Callable[[Any, int], int]
 # Of a 32-bit value, of a 64-bit value, of bytes.
 _Base = tuple[Hasher, Hasher, Hasher]
@@ -64,7 +67,7 @@ def _hasher(kind: DataType, base: _Base) -> Hasher:
         case Decimal(scale=scale):
             return lambda value, seed: of_bytes(_shortest(_unscaled(value, scale)), seed)
         case String():
-            return lambda value, seed: of_bytes(value.encode(), seed)
+            return _of_text(of_bytes)
         case Binary():
             return of_bytes
         case Array(element=element):
@@ -75,6 +78,17 @@ def _hasher(kind: DataType, base: _Base) -> Hasher:
             return lambda _, seed: seed
         case _:
             raise AssertionError(f"{kind.name} has no hash")
+
+
+@cache
+def _of_text(of_bytes: Callable[[bytes, int], int]) -> Hasher:
+    """Return the hasher of text by its UTF-8; it remembers short texts, since most hashed columns are categories."""
+
+    def of_text(value: str, seed: int) -> int:
+        return of_bytes(value.encode(), seed)
+
+    known = lru_cache(maxsize=_REMEMBERED)(of_text)
+    return lambda value, seed: known(value, seed) if len(value) <= _SHORT else of_text(value, seed)
 
 
 def float32_bits(value: float) -> int:
@@ -124,9 +138,6 @@ def _fold(kinds: tuple[DataType, ...], base: _Base) -> Callable[..., int]:
     """Return the unsigned hash of several values, NULLs passed over."""
     hashers = tuple(_hasher(kind, base) for kind in kinds)
     of_fields = _of_fields(hashers)
-    if kinds == (String(),):
-        of_bytes = base[2]
-        return lambda value: SEED if value is None else of_bytes(value.encode(), SEED)
     if len(hashers) == 1:
         (hasher,) = hashers
         return lambda value: SEED if value is None else hasher(value, SEED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from featurekit.expr.nodes import Call
+from featurekit.expr.nodes import Call, Literal
 from featurekit.expr.text_forms import MAX_MADE
 from featurekit.targets.kernels import text_distance, text_search
 from featurekit.targets.kernels.case_tables import CASED, IGNORABLE, LOWER, TITLE, UPPER
@@ -70,6 +70,10 @@ def _concat_ws(call: Call) -> Kernel:
 
 
 def _substring(call: Call) -> Kernel:
+    bounds = [arg.value for arg in call.args[1:] if isinstance(arg, Literal)]
+    if len(bounds) == len(call.args) - 1 and all(bound is not None and bound > 0 for bound in bounds):
+        start, end = bounds[0] - 1, sum(bounds) - 1 if len(bounds) == 2 else _INT_HIGH
+        return Inline("{0}[{start}:{end}]", {"start": start, "end": min(end, _INT_HIGH)})
     empty: Any = b"" if call.type == Binary() else ""
 
     def kernel(value: Any, position: int, length: int = _INT_HIGH) -> Any:
@@ -119,8 +123,8 @@ def _octets(factor: str) -> Factory:
 KERNELS: Final[dict[str, Factory]] = {
     **text_search.KERNELS,
     **text_distance.KERNELS,
-    "lower": always(_lower),
-    "upper": always(_upper),
+    "lower": always(Inline("({0}.lower() if {0}.isascii() else {lower}({0}))", {"lower": _lower})),
+    "upper": always(Inline("({0}.upper() if {0}.isascii() else {upper}({0}))", {"upper": _upper})),
     "initcap": always(_initcap),
     "trim": always(Inline("{0}.strip(' ')")),
     "ltrim": always(Inline("{0}.lstrip(' ')")),
