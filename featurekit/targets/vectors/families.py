@@ -8,7 +8,7 @@ import numpy as np
 
 from featurekit.clock import DAY, SECOND
 from featurekit.expr.nodes import Call, Case, Cast, Node
-from featurekit.targets.vectors import arrays, hashes, logic, numeric
+from featurekit.targets.vectors import arrays, distances, hashes, logic, numeric, times
 from featurekit.targets.vectors.kernel import Computed, VectorFactory, VectorKernel, partial, propagating, unless
 from featurekit.targets.vectors.vector import Values
 from featurekit.types import Boolean, DataType, Date, Int64, Timestamp, is_float, is_integer
@@ -18,9 +18,11 @@ VECTORS: Final[dict[str, VectorFactory]] = {
     **logic.VECTORS,
     **hashes.VECTORS,
     **arrays.VECTORS,
+    **times.VECTORS,
+    **distances.VECTORS,
 }
 # Worth making arrays of a loop's results for; what is lighter joins the loop that made its arguments.
-HEAVY: Final[frozenset[str]] = numeric.HEAVY | hashes.VECTORS.keys() | arrays.VECTORS.keys()
+HEAVY: Final[frozenset[str]] = numeric.HEAVY | hashes.VECTORS.keys() | arrays.VECTORS.keys() | times.VECTORS.keys() | distances.VECTORS.keys()
 
 
 def vector_kernel(node: Node) -> VectorKernel | None:

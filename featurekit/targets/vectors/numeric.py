@@ -22,7 +22,7 @@ from featurekit.targets.vectors.kernel import (
     unless,
 )
 from featurekit.targets.vectors.vector import OBJECT, Mask, Values, dtype_of
-from featurekit.types import DataType, Decimal, Int64, integer_range, is_float, is_integer
+from featurekit.types import DataType, Decimal, Int64, String, integer_range, is_float, is_integer
 
 _LOW: Final = -(1 << 63)
 _BEYOND: Final = 2.0**63
@@ -202,6 +202,8 @@ _COMPARISONS: Final[dict[str, tuple[Any, Comparison, Comparison]]] = {
 def _compare(call: Call) -> VectorKernel | None:
     plain, floats, with_number = _COMPARISONS[call.function]
     kind = call.args[0].type
+    if kind == String() and call.function in ("eq", "ne"):
+        return propagating(plain)
     if dtype_of(kind) == OBJECT:
         return None
     if not is_float(kind):
