@@ -8,21 +8,21 @@ import numpy as np
 
 from featurekit.clock import DAY, SECOND
 from featurekit.expr.nodes import Call, Case, Cast, Node
-from featurekit.targets.vectors import arrays, distances, hashes, logic, numeric, times
+from featurekit.targets.vectors import arrays, distances, hashes, logic, mathematics, numeric, times
 from featurekit.targets.vectors.kernel import Computed, VectorFactory, VectorKernel, partial, propagating, unless
 from featurekit.targets.vectors.vector import Values
 from featurekit.types import Boolean, DataType, Date, Int64, Timestamp, is_float, is_integer
 
-VECTORS: Final[dict[str, VectorFactory]] = {
-    **numeric.VECTORS,
-    **logic.VECTORS,
+# Worth making arrays of a loop's results for; what is lighter joins the loop that made its arguments.
+_HEAVY: Final[dict[str, VectorFactory]] = {
     **hashes.VECTORS,
     **arrays.VECTORS,
     **times.VECTORS,
     **distances.VECTORS,
+    **mathematics.VECTORS,
 }
-# Worth making arrays of a loop's results for; what is lighter joins the loop that made its arguments.
-HEAVY: Final[frozenset[str]] = numeric.HEAVY | hashes.VECTORS.keys() | arrays.VECTORS.keys() | times.VECTORS.keys() | distances.VECTORS.keys()
+VECTORS: Final[dict[str, VectorFactory]] = {**numeric.VECTORS, **logic.VECTORS, **_HEAVY}
+HEAVY: Final[frozenset[str]] = numeric.HEAVY | _HEAVY.keys()
 
 
 def vector_kernel(node: Node) -> VectorKernel | None:
