@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr.nodes import Call, Literal, Node
@@ -126,9 +126,9 @@ def contains_key(_: Call, args: tuple[str, ...]) -> str:
     return f"array_contains(map_keys({args[0]}), {args[1]})"
 
 
-def split_into_map(call: Call, args: tuple[str, ...]) -> str:
-    """str_to_map takes its delimiters for patterns, and raises where a key comes twice."""
-    between, within = (_quoted_pattern(call.args, index) or usual for index, usual in ((1, "','"), (2, "':'")))
+def split_into_map(_: Call, args: tuple[str, ...]) -> str:
+    """str_to_map raises where a key comes twice."""
+    between, within = (*args[1:], "','", "':'")[:2] if len(args) != 2 else (args[1], "':'")
 
     def body(text: str) -> str:
         keys = f"transform(split({text}, {between}, -1), `$$part` -> get(split(`$$part`, {within}, 2), 0))"
@@ -136,15 +136,3 @@ def split_into_map(call: Call, args: tuple[str, ...]) -> str:
         return f"CASE WHEN {distinct} THEN str_to_map({text}, {between}, {within}) END"
 
     return bound(args[0], body)
-
-
-def _quoted_pattern(args: Sequence[Node], index: int) -> str | None:
-    """Return a literal as a Java pattern that matches just it, written as bytes: escapes depend on settings."""
-    if len(args) <= index:
-        return None
-    literal = args[index]
-    assert isinstance(literal, Literal)
-    pattern = "".join(
-        f"\\{letter}" if letter.isascii() and not letter.isalnum() else letter for letter in literal.value
-    )
-    return f"CAST(X'{pattern.encode().hex()}' AS STRING)"

@@ -6,6 +6,7 @@ widened to the map's, never the map's keys to another type.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -93,6 +94,16 @@ def arrays(*, compared: bool = False, result: DataType | None = None) -> Rule:
         if compared:
             comparable(args, shared)
         return Signature((shared,) * len(args), result or shared)
+
+    return rule
+
+
+def or_arrays(otherwise: Rule) -> Rule:
+    """Arrays, or else what the rule is for."""
+    of_arrays = arrays()
+
+    def rule(args: tuple[Node, ...]) -> Signature:
+        return (of_arrays if any(isinstance(arg.type, Array) for arg in args) else otherwise)(args)
 
     return rule
 
@@ -273,9 +284,25 @@ def has_key(args: tuple[Node, ...]) -> Signature:
 def split_into_map(args: tuple[Node, ...]) -> Signature:
     _text(args, 0)
     for index, what in ((1, "the text between pairs"), (2, "the text between key and value")):
-        if len(args) > index and not literal_text(args, index, what):
-            raise mismatch(args, f"{what} is empty")
+        if len(args) > index and literal_of_pattern(literal_text(args, index, what)) is None:
+            raise mismatch(
+                args, f"{what} is a pattern in Spark, and only one that is plain text is taken", "',', '[|]'"
+            )
     return Signature((String(),) * len(args), Map(String(), String()))
+
+
+_PLAIN_PATTERN: Final = re.compile(r"([^\\^$.|?*+()\[\]{}])|\\([^A-Za-z0-9])|\[([^\\\[\]^&-])\]", re.DOTALL)
+
+
+def literal_of_pattern(pattern: str) -> str | None:
+    """Return the text that a Java pattern matches, if that is one text: `\\|` and `[|]` are |; None for others.
+
+    >>> literal_of_pattern("a[.]b"), literal_of_pattern("a.b")
+    ('a.b', None)
+    """
+    if not re.fullmatch(rf"(?:{_PLAIN_PATTERN.pattern})+", pattern, re.DOTALL):
+        return None
+    return "".join(match[match.lastindex or 0] for match in _PLAIN_PATTERN.finditer(pattern))
 
 
 # Structs

@@ -117,7 +117,8 @@ _VALUES: Final[dict[str, tuple[DataType, list[Any]]]] = {
     ),
     "md": (
         Map(Float64(), String()),
-        [((0.0, "zero"),), ((1.5, "a"), (_NAN, "nan"), (-_INF, None)), (), None, ((-1.5, ""), (0.1, "b"))],
+        [((0.0, "zero"),), ((1.5, "a"), (_NAN, "nan"), (-_INF, None)), (), None, ((-1.5, ""), (0.1, "b")),
+        ((2.5, None), (_NAN, "x"), (0.0, "0"))],
     ),
     "st": (
         _STRUCT,

@@ -20,5 +20,5 @@ ROWS: Final[tuple[Function, ...]] = (
            (Param("struct", Takes("struct, or array of structs", (Struct, Array))),
             Param("name", STRING, literal=True, edges=("a", "b", "c"))),
            rules.field_of, nested.field, "`s.name`: a field; of an array of structs, an array of it from each.",
-           spellings=()),
+           spellings=(), raises=True),
 )  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 from featurekit.targets.kernels.order import equality_key, normal_form, order_key
-from featurekit.types import Array, DataType, Map
+from featurekit.types import Array, DataType, Map, is_float
 
 Values = tuple[Any, ...]
 
@@ -79,19 +80,44 @@ def _position(call: Call) -> Kernel:
 
 def _extreme(call: Call) -> Kernel:
     choose = min if call.function == "array_min" else max  # both keep the first of equals
-    key = order_key(_element(call))
+    kind = _element(call)
+    if is_float(kind):
+        return _smallest_float if choose is min else _largest_float
+    key = order_key(kind)
     return lambda values: choose((value for value in values if value is not None), key=key, default=None)
+
+
+def _smallest_float(values: Values) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return min([value for value in numbers if value == value], default=math.nan) if numbers else None
+
+
+def _largest_float(values: Values) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return math.nan if any([value != value for value in numbers]) else max(numbers, default=None)
+
+
+def _sorted_floats(values: list[float], *, ascending: bool) -> list[float]:
+    """Return the floats in order, NaN as the largest; faster than by a key."""
+    numbers = sorted([value for value in values if value == value], reverse=not ascending)
+    nans = [math.nan] * (len(values) - len(numbers))
+    return numbers + nans if ascending else nans + numbers
 
 
 def _sorted(*, nulls_first: bool) -> Factory:
     def factory(call: Call) -> Kernel:
-        key = order_key(_element(call))
+        kind = _element(call)
+        key = order_key(kind)
         ascending = literal_value(call, 1) if len(call.args) == 2 else True
         if ascending is None:
             return lambda _: None
 
         def kernel(values: Values) -> Values:
-            found = sorted((value for value in values if value is not None), key=key, reverse=not ascending)
+            found = [value for value in values if value is not None]
+            if is_float(kind):
+                found = _sorted_floats(found, ascending=ascending)
+            else:
+                found.sort(key=key, reverse=not ascending)
             nulls = [None] * (len(values) - len(found))
             return (*nulls, *found) if nulls_first and ascending else (*found, *nulls)
 
