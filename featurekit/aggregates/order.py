@@ -22,7 +22,7 @@ def _part(value: Any) -> tuple[int, Any]:
         case None:
             return (0, 0)
         case float():
-            return (1, value) if value == value else (2, 0)
+            return (1, canonical(value)) if value == value else (2, 0)
         case str():
             return (1, value.encode())
         case tuple():

@@ -76,10 +76,10 @@ def definitions() -> tuple[Written, Plain]:
         add(f"distinct_{column}", f"count(DISTINCT {column})", "count_distinct", value=of(column))
         add(
             f"about_{column}",
-            f"approx_count_distinct({column}, 0.01)",
+            f"approx_count_distinct({column})",
             "approx_count_distinct",
             value=of(column),
-            limit=14,
+            limit=9,
             hash_of=hash_of(column),
         )
     for column in ("d", "i", "t", "w", "day"):
