@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -94,7 +95,7 @@ def _smallest_float(values: Values) -> float | None:
 
 def _largest_float(values: Values) -> float | None:
     numbers = [value for value in values if value is not None]
-    return math.nan if any([value != value for value in numbers]) else max(numbers, default=None)
+    return math.nan if any(map(operator.ne, numbers, numbers)) else max(numbers, default=None)
 
 
 def _sorted_floats(values: list[float], *, ascending: bool) -> list[float]:
@@ -129,27 +130,14 @@ def _sorted(*, nulls_first: bool) -> Factory:
 def _as_a_set(combine: Callable[..., Iterable[Any]]) -> Factory:
     """Return the factory of distinct, union, intersect and except: -0.0 becomes 0.0, of equals the first stays.
 
-    `combine` takes each array's distinct values, by the key they are compared by.
+    `combine` takes each array's distinct elements, as the keys of a dict.
     """
 
     def factory(call: Call) -> Kernel:
-        kind = _element(call)
-        form, key = normal_form(kind), equality_key(kind)
-        if form is None or key is None:
+        form = normal_form(_element(call))
+        if form is None:
             return lambda *arrays: tuple(combine(*map(dict.fromkeys, arrays)))
-
-        def distinct(values: Values) -> dict[Any, Any]:
-            found: dict[Any, Any] = {}
-            for value in map(form, values):
-                found.setdefault(key(value), value)
-            return found
-
-        def kernel(*arrays: Values) -> Values:
-            sets = [distinct(values) for values in arrays]
-            either = {**sets[-1], **sets[0]}
-            return tuple([either[one] for one in combine(*sets)])
-
-        return kernel
+        return lambda *arrays: tuple(combine(*[dict.fromkeys(map(form, values)) for values in arrays]))
 
     return factory
 

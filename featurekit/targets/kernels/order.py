@@ -7,6 +7,7 @@ key is None.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -63,7 +64,10 @@ def order_key(kind: DataType) -> Key | None:
 
 
 def normal_form(kind: DataType) -> Key | None:
-    """Return the function that turns -0.0 into 0.0, also in parts; None where there is none to turn."""
+    """Return the function that turns -0.0 into 0.0 and NaN into one object, also in parts; None for no change.
+
+    Dicts, sets and tuples take an object for equal to itself, so that what it returns can be their key or part.
+    """
     if not holds(kind, Float32, Float64):
         return None
     match kind:
@@ -77,7 +81,7 @@ def normal_form(kind: DataType) -> Key | None:
                 None if value is None else tuple([form(each) for form, each in zip(forms, value, strict=True)])
             )
         case _:
-            return _positive_zero
+            return _one_form
 
 
 def _float_equality(value: float | None) -> Any:
@@ -88,8 +92,8 @@ def _float_order(value: float) -> tuple[int, float]:
     return (0, value) if value == value else (1, 0.0)
 
 
-def _positive_zero(value: float | None) -> float | None:
-    return None if value is None else value + 0.0
+def _one_form(value: float | None) -> float | None:
+    return value if value is None else value + 0.0 if value == value else math.nan
 
 
 def _nulls_first(key: Key | None) -> Key:
