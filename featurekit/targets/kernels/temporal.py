@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal as PyDecimal
 from typing import Final
 
@@ -32,6 +33,18 @@ from featurekit.types import Decimal, Float64, String
 
 def _year(days: int) -> int:
     return civil(days)[0]
+
+
+_ORDINAL_OF_1970: Final = date(1970, 1, 1).toordinal()
+
+
+def _calendar(part: str, otherwise: Callable[[int], int]) -> Inline:
+    """Return the kernel of a part of the date; the years that Python's dates have are read by Python, in C."""
+    first, last = date.min.toordinal() - _ORDINAL_OF_1970, date.max.toordinal() - _ORDINAL_OF_1970
+    return Inline(
+        f"({{date}}({{0}} + {{ordinal}}).{part} if {{first}} <= {{0}} <= {{last}} else {{otherwise}}({{0}}))",
+        {"date": date.fromordinal, "ordinal": _ORDINAL_OF_1970, "first": first, "last": last, "otherwise": otherwise},
+    )
 
 
 def _quarter(days: int) -> int:
@@ -75,16 +88,20 @@ def _second_with_fraction(micros: int) -> PyDecimal:
     return PyDecimal(micros % MINUTE).scaleb(-6)
 
 
+_YEAR: Final = _calendar("year", _year)
+_MONTH: Final = _calendar("month", _month)
+_DAY: Final = _calendar("day", _day)
+_WEEK: Final = _calendar("isocalendar()[1]", _week_of_year)
 _HOUR: Final = Inline(f"{{0}} // {HOUR} % 24")
 _MINUTE: Final = Inline(f"{{0}} // {MINUTE} % 60")
 _DAY_OF_WEEK: Final = Inline("({0} + 4) % 7 + 1")
 _BY_FIELD: Final[dict[str, Kernel]] = {
-    "year": _year,
+    "year": _YEAR,
     "yearofweek": _year_of_week,
     "quarter": _quarter,
-    "month": _month,
-    "week": _week_of_year,
-    "day": _day,
+    "month": _MONTH,
+    "week": _WEEK,
+    "day": _DAY,
     "dayofweek": _DAY_OF_WEEK,
     "dayofweek_iso": Inline("({0} + 3) % 7 + 1"),
     "doy": _day_of_year,
@@ -213,14 +230,14 @@ KERNELS: Final[dict[str, Factory]] = {
     "hour": always(_HOUR),
     "minute": always(_MINUTE),
     "second": always(Inline(f"{{0}} // {SECOND} % 60")),
-    "year": always(_year),
+    "year": always(_YEAR),
     "quarter": always(_quarter),
-    "month": always(_month),
-    "day": always(_day),
+    "month": always(_MONTH),
+    "day": always(_DAY),
     "dayofweek": always(_DAY_OF_WEEK),
     "weekday": always(Inline("({0} + 3) % 7")),
     "dayofyear": always(_day_of_year),
-    "weekofyear": always(_week_of_year),
+    "weekofyear": always(_WEEK),
     "date_part": _part,
     "dayname": always(_day_name),
     "monthname": always(_month_name),
