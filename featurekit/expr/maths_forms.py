@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from featurekit.expr.coerce import wider_decimal
 from featurekit.expr.nodes import Call, Column, Literal, Node, Variable
 from featurekit.expr.trigonometry import (
     COS,
@@ -18,7 +19,7 @@ from featurekit.expr.trigonometry import (
     SIN_TINY,
     TURNS,
 )
-from featurekit.types import INTEGER_BITS, Int64, is_integer
+from featurekit.types import INTEGER_BITS, Decimal, Int64, is_integer
 
 Form = Callable[[Call, tuple[str, ...]], str]
 
@@ -48,8 +49,13 @@ def bround(call: Call, args: tuple[str, ...]) -> str:
 
 
 def pmod(call: Call, args: tuple[str, ...]) -> str:
-    kind = call.args[1].type.name.upper()
-    return f"pmod({args[0]}, nullif({args[1]}, CAST(0 AS {kind})))"
+    """Zero is guarded; decimals go through a type that holds every remainder, Spark's own type does not."""
+    left, right = call.args[0].type, call.args[1].type
+    if not isinstance(left, Decimal) or not isinstance(right, Decimal):
+        return f"pmod({args[0]}, nullif({args[1]}, CAST(0 AS {right.name.upper()})))"
+    wide = wider_decimal(left, right).name.upper()
+    text = f"pmod(CAST({args[0]} AS {wide}), nullif(CAST({args[1]} AS {wide}), CAST(0 AS {wide})))"
+    return f"try_cast({text} AS {call.type.name.upper()})"
 
 
 def bit_get(call: Call, args: tuple[str, ...]) -> str:

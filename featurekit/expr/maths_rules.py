@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import isfinite
 
 from featurekit.expr import signatures as rules
-from featurekit.expr.coerce import common_type, decimal_remainder
+from featurekit.expr.coerce import as_decimal, common_type, decimal_remainder, wider_decimal
 from featurekit.expr.nodes import Literal, Node
 from featurekit.expr.signatures import Signature, mismatch
 from featurekit.types import (
@@ -49,7 +49,8 @@ def integers(args: tuple[Node, ...]) -> None:
 
 def pmod(args: tuple[Node, ...]) -> Signature:
     signature = rules.arithmetic(decimal_remainder)(args)
-    if any(isinstance(kind, Decimal) and kind.precision > MAX_EXACT_DIGITS for kind in signature.args):
+    left, right = signature.args
+    if isinstance(left, Decimal) and wider_decimal(left, as_decimal(right)).precision > MAX_EXACT_DIGITS:
         raise mismatch(args, f"Spark rounds such decimals to {MAX_EXACT_DIGITS} digits", "cast to narrower decimals")
     return signature
 
