@@ -57,13 +57,6 @@ def log_ratio(a: float, b: float) -> float | None:
 C1, C2, C3, C4, C5, C6, C7, C8 = SINE
 
 
-def _sine(degrees: float) -> float:
-    """Return the sine of degrees from 0 to 90."""
-    s = degrees * ANGLE
-    z = s * s
-    return s + (s * z) * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * (C6 + z * (C7 + z * C8)))))))
-
-
 def haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float | None:
     """Return the great-circle distance in kilometres of two places in degrees, None where one is not on the sphere.
 
@@ -77,11 +70,21 @@ def haversine(lat1: float, lon1: float, lat2: float, lon2: float) -> float | Non
         and -HALF_TURN <= lon2 <= HALF_TURN
     ):
         return None
+    # The sines of four angles from 0 to 90 degrees, one after the other: calls would take a quarter of the time.
+    s = abs(lat1 - lat2) * 0.5 * ANGLE
+    z = s * s
+    height = s + (s * z) * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * (C6 + z * (C7 + z * C8)))))))
     across = abs(lon1 - lon2) * 0.5
-    height = _sine(abs(lat1 - lat2) * 0.5)
-    width = _sine(HALF_TURN - across if across > QUARTER_TURN else across)
-    cosines = _sine(QUARTER_TURN - abs(lat1)) * _sine(QUARTER_TURN - abs(lat2))
-    part = height * height + cosines * (width * width)
+    s = (HALF_TURN - across if across > QUARTER_TURN else across) * ANGLE
+    z = s * s
+    width = s + (s * z) * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * (C6 + z * (C7 + z * C8)))))))
+    s = (QUARTER_TURN - abs(lat1)) * ANGLE
+    z = s * s
+    cosine = s + (s * z) * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * (C6 + z * (C7 + z * C8)))))))
+    s = (QUARTER_TURN - abs(lat2)) * ANGLE
+    z = s * s
+    other = s + (s * z) * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * (C6 + z * (C7 + z * C8)))))))
+    part = height * height + cosine * other * (width * width)
     return DIAMETER * asin(sqrt(min(1.0, part)))
 
 

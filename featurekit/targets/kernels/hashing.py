@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call
-from featurekit.targets.kernels.kernel import Factory, Kernel, literal_value
+from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, literal_value
 from featurekit.targets.kernels.murmur3 import murmur3_bytes, murmur3_int, murmur3_long
 from featurekit.targets.kernels.numeric import WIDE
 from featurekit.targets.kernels.xxhash64 import xxhash64_bytes, xxhash64_int, xxhash64_long
@@ -134,44 +134,36 @@ def _of_fields(hashers: tuple[Hasher, ...]) -> Hasher:
     return of_fields
 
 
-def _fold(kinds: tuple[DataType, ...], base: _Base) -> Callable[..., int]:
-    """Return the unsigned hash of several values, NULLs passed over."""
-    hashers = tuple(_hasher(kind, base) for kind in kinds)
-    of_fields = _of_fields(hashers)
-    if len(hashers) == 1:
-        (hasher,) = hashers
-        return lambda value: SEED if value is None else hasher(value, SEED)
-    return lambda *values: of_fields(values, SEED)
+def _fold(kinds: tuple[DataType, ...], base: _Base) -> tuple[str, dict[str, Any]]:
+    """Return the text of the unsigned hash of several values, NULLs passed over, and what it calls by name."""
+    text, bound = "{seed}", {"seed": SEED}
+    hashers: dict[str, Any] = {}
+    for place, kind in enumerate(kinds):
+        # A hash is never None: the first condition is there for its assignment.
+        value = f"{{{place}}}"
+        text = f"({{t}} if ({{t}} := {text}) is None or {value} is None else {{hash{place}}}({value}, {{t}}))"
+        hashers[f"hash{place}"] = _hasher(kind, base)
+    return text, {**bound, **hashers}
 
 
-def _signed(fold: Callable[..., int], bits: int) -> Kernel:
-    half, whole = 1 << (bits - 1), 1 << bits
-
-    def signed(*values: Any) -> int:
-        found = fold(*values)
-        return found if found < half else found - whole
-
-    return signed
+def _signed(kinds: tuple[DataType, ...], base: _Base, bits: int) -> Inline:
+    fold, bound = _fold(kinds, base)
+    text = f"({{t}} if ({{t}} := {fold}) < {{half}} else {{t}} - {{whole}})"
+    return Inline(text, {**bound, "half": 1 << (bits - 1), "whole": 1 << bits})
 
 
 def _hash(call: Call) -> Kernel:
-    return _signed(_fold(tuple(arg.type for arg in call.args), _MURMUR3), 32)
+    return _signed(tuple(arg.type for arg in call.args), _MURMUR3, 32)
 
 
 def _xxhash64(call: Call) -> Kernel:
-    return _signed(_fold(tuple(arg.type for arg in call.args), _XXHASH64), 64)
+    return _signed(tuple(arg.type for arg in call.args), _XXHASH64, 64)
 
 
-def _bucket(kinds: tuple[DataType, ...], buckets: int) -> Kernel:
+def _bucket(kinds: tuple[DataType, ...], buckets: int) -> Inline:
     """Return the hash's place among so many buckets, 0 to buckets - 1."""
-    fold = _fold(kinds, _XXHASH64)
-    half, whole = 1 << 63, 1 << 64
-
-    def bucket(*values: Any) -> int:
-        found = fold(*values)
-        return (found if found < half else found - whole) % buckets
-
-    return bucket
+    signed = _signed(kinds, _XXHASH64, 64)
+    return Inline(f"{signed.text} % {{buckets}}", {**signed.bound, "buckets": buckets})
 
 
 def _cross_hash(call: Call) -> Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from featurekit.expr.like_pattern import Pieces, Wild, parse_like
 from featurekit.expr.nodes import Call
@@ -19,9 +19,8 @@ def _like(call: Call) -> Kernel:
 
 
 def _ilike(call: Call) -> Kernel:
-    lower: Any = text.KERNELS["lower"](call)
-    matches = _matcher(parse_like(lower(literal_value(call, 1))))
-    return lambda value: matches(lower(value))
+    matches = _matcher(parse_like(text.lower(literal_value(call, 1))))
+    return lambda value: matches(text.lower(value))
 
 
 def _matcher(pieces: Pieces) -> Callable[[str], bool]:

@@ -15,7 +15,7 @@ _INT_HIGH: Final = (1 << 31) - 1
 _SIGMA: Final = "Σ"
 
 
-def _lower(value: str) -> str:
+def lower(value: str) -> str:
     if value.isascii():
         return value.lower()
     if _SIGMA in value:
@@ -123,7 +123,7 @@ def _octets(factor: str) -> Factory:
 KERNELS: Final[dict[str, Factory]] = {
     **text_search.KERNELS,
     **text_distance.KERNELS,
-    "lower": always(Inline("({0}.lower() if {0}.isascii() else {lower}({0}))", {"lower": _lower})),
+    "lower": always(Inline("({0}.lower() if {0}.isascii() else {lower}({0}))", {"lower": lower})),
     "upper": always(Inline("({0}.upper() if {0}.isascii() else {upper}({0}))", {"upper": _upper})),
     "initcap": always(_initcap),
     "trim": always(Inline("{0}.strip(' ')")),
