@@ -66,6 +66,7 @@ def field(call: Call, args: tuple[str, ...]) -> str:
 
 
 def map_of(call: Call, args: tuple[str, ...]) -> str:
+    args = tuple(_one_zero(call.type, arg) if place % 2 == 0 else arg for place, arg in enumerate(args))
     plain = f"map({', '.join(args)})"
     keys = [key for key in call.args[::2] if isinstance(key, Literal) and key.value is not None]
     if len(call.args) <= 2 * len(keys) and len(dict.fromkeys(map(repr, keys))) == len(keys) and not _floats(call.type):
@@ -79,8 +80,18 @@ def _floats(kind: DataType) -> bool:
     return isinstance(kind, Map) and is_float(kind.key)
 
 
-def from_arrays(_: Call, args: tuple[str, ...]) -> str:
-    return _from_keys_and_values(*args)
+def _one_zero(kind: DataType, key: str) -> str:
+    """Return a float key with -0.0 as 0.0: some of Spark's functions keep its sign, some don't."""
+    return f"({key} + CAST(0 AS {kind.key.sql}))" if isinstance(kind, Map) and is_float(kind.key) else key
+
+
+def _with_one_zero(kind: DataType, keys: str) -> str:
+    changed = _one_zero(kind, "`$$key`")
+    return keys if changed == "`$$key`" else f"transform({keys}, `$$key` -> {changed})"
+
+
+def from_arrays(call: Call, args: tuple[str, ...]) -> str:
+    return _from_keys_and_values(_with_one_zero(call.type, args[0]), args[1])
 
 
 def _from_keys_and_values(keys: str, values: str) -> str:
@@ -112,12 +123,13 @@ def concatenated(_: Call, args: tuple[str, ...]) -> str:
     return _checked_entries(f"concat({', '.join(f'map_entries({arg})' for arg in args)})", "`key`")
 
 
-def keys_transformed(_: Call, args: tuple[str, ...]) -> str:
+def keys_transformed(call: Call, args: tuple[str, ...]) -> str:
     source, function = args
     return bound(
         source,
         lambda entries: _from_keys_and_values(
-            f"zip_with(map_keys({entries}), map_values({entries}), {function})", f"map_values({entries})"
+            _with_one_zero(call.type, f"zip_with(map_keys({entries}), map_values({entries}), {function})"),
+            f"map_values({entries})",
         ),
     )
 

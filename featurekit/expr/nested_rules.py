@@ -18,6 +18,8 @@ from featurekit.types import (
     Array,
     Boolean,
     DataType,
+    Float32,
+    Float64,
     Int32,
     Int64,
     Map,
@@ -26,6 +28,7 @@ from featurekit.types import (
     Struct,
     holds,
     integer_range,
+    is_float,
     is_integer,
 )
 
@@ -196,8 +199,8 @@ def sequence(args: tuple[Node, ...]) -> Signature:
         raise mismatch(args, f"steps of {step} don't lead from {start} to {stop}")
     if start != stop and abs(stop - start) // abs(step) >= MAX_LENGTH:
         raise mismatch(args, f"a sequence has at most {MAX_LENGTH:,} elements")
-    shared = _common(args, [arg.type for arg in args[:2]])
-    return Signature((shared, shared, *(arg.type for arg in args[2:])), Array(shared))
+    shared = _common(args, [arg.type for arg in args])
+    return Signature((shared,) * len(args), Array(shared))
 
 
 # Size and access
@@ -245,6 +248,8 @@ def map_of(args: tuple[Node, ...]) -> Signature:
 def _map_type(args: tuple[Node, ...], key: DataType, value: DataType) -> Map:
     if holds(key, Map):
         raise mismatch(args, "a key can't be a map, or hold one")
+    if not is_float(key) and holds(key, Float32, Float64):
+        raise mismatch(args, "inside of a key, Spark keeps 0.0 and -0.0 apart at times", "a key without floats in it")
     return Map(key, value)
 
 

@@ -8,19 +8,21 @@ from typing import Any, Final
 from featurekit.expr.nested_rules import literal_of_pattern
 from featurekit.expr.nodes import Call
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
-from featurekit.targets.kernels.order import equality_key
+from featurekit.targets.kernels.order import equality_key, normal_form
 from featurekit.types import DataType, Map
 
 Entries = tuple[tuple[Any, Any], ...]
 
 
 def with_keys(kind: DataType) -> Callable[[Sequence[tuple[Any, Any]]], Entries | None]:
-    """Return the function that makes a map of this type from pairs; None where they have no keys, or one twice."""
+    """Return the function that makes a map of this type from pairs; None where one has no key, or two have the same."""
     assert isinstance(kind, Map)
-    key_of = equality_key(kind.key)
+    form = normal_form(kind.key)
 
     def build(pairs: Sequence[tuple[Any, Any]]) -> Entries | None:
-        keys = {key for key, _ in pairs} if key_of is None else {key_of(key) for key, _ in pairs}
+        if form is not None:
+            pairs = [(form(key), value) for key, value in pairs]
+        keys = {key for key, _ in pairs}
         return None if None in keys or len(keys) != len(pairs) else tuple(pairs)
 
     return build
