@@ -1,14 +1,14 @@
 """Which evaluator computes a request's expressions: the generated loop for few rows, vectors for many.
 
 Both give the same bits, so this is about time alone. `python -m benchmarks.expr --curve` measures where they cross
-(docs/decisions/0007-two-evaluators.md has the numbers).
+(docs/decisions/0008-two-evaluators-of-one-ir.md has the numbers).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-FEWEST_ROWS_OF_VECTORS: Final = 64
+FEWEST_ROWS_OF_VECTORS: Final = 128
 
 
 def takes_vectors(rows: int) -> bool:
