@@ -90,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "nulls": "one value in fifty",
         },
         seed=SEED,
+        file="expr",
     )
     return 1 if differ else 0
 

@@ -19,8 +19,10 @@ _PACKAGES: Final = (
 )  # fmt: skip
 
 
-def finish(name: str, values: Mapping[str, Any], *, details: Any = None, seed: int | None = None) -> None:
-    """Write benchmarks/results/NAME.json and print `RESULT name key=value …` as the last line."""
+def finish(
+    name: str, values: Mapping[str, Any], *, details: Any = None, seed: int | None = None, file: str | None = None
+) -> None:
+    """Write benchmarks/results/NAME.json (or FILE.json) and print `RESULT name key=value …` as the last line."""
     RESULTS.mkdir(exist_ok=True)
     content = {
         "name": name,
@@ -30,7 +32,7 @@ def finish(name: str, values: Mapping[str, Any], *, details: Any = None, seed: i
         "machine": _machine(),
         "details": details,
     }
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+    (RESULTS / f"{file or name}.json").write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
     line = " ".join(f"{key}={_text(value)}" for key, value in values.items())
     print(f"RESULT {name} {line}", flush=True)
 

@@ -27,6 +27,7 @@ HEAVY = (
     "jinja2",
     "onnxruntime",
     "starlette",
+    "featurekit.targets.vectors",  # loaded by the first lookup of many rows
 )
 
 
