@@ -52,6 +52,7 @@ _CONTROLS: Final = {"t": 9, "n": 10, "r": 13, "f": 12, "a": 7, "e": 27}
 _ENDS: Final[Ranges] = ((10, 10), (13, 13), (0x85, 0x85), (0x2028, 0x2029))
 _ANY: Final[Ranges] = ((0, LAST),)
 _SURROGATES: Final = (0xD800, 0xDFFF)
+_NOT_WITHIN: Final = r"(?![\x{DC00}-\x{DFFF}])"
 _MARKS: Final = {"A": "start", "z": "end", "Z": "end or last newline", "b": "word edge", "B": "no word edge"}
 
 
@@ -92,7 +93,7 @@ def parse_pattern(text: str) -> Pattern:
     part = reader.whole()
     _check(part)
     return Pattern(
-        java=reader.flags + "".join(reader.java),
+        java=reader.flags + _guarded("".join(reader.java), part),
         python=_python(part),
         groups=reader.groups,
         may_be_empty=width(part)[0] == 0,
@@ -111,11 +112,14 @@ def _check(part: Part) -> None:
             "Java's engine calls itself for each round of such a group, and overflows its stack on long text",
             f"a class, such as [ab]+ for (a|b)+; or at most {MAX_DEPTH} rounds, such as (ab|c){{1,{MAX_DEPTH}}}",
         )
-    if width(part)[0] == 0 and looks_around(part):
-        raise PatternError(
-            "it can match between the two halves that Java makes of a character such as 😀",
-            "let the pattern match at least one character",
-        )
+
+
+def _guarded(java: str, part: Part) -> str:
+    """Return the pattern so that no match begins between the two halves that Java makes of a character such as 😀.
+
+    Without look-arounds it would find the same match one half earlier. At the second half Java reads it alone.
+    """
+    return f"{_NOT_WITHIN}(?:{java})" if looks_around(part) else java
 
 
 class _Reader:

@@ -13,6 +13,8 @@ from typing import Any, Final
 _HIDING: Final = ("sin", "cos", "tan", "cot", "sec", "csc", "tanh", "cbrt")
 _CALL: Final = re.compile(rf"\b({'|'.join(_HIDING)})\(", re.IGNORECASE)
 _PREFIX: Final = "own_"
+_BUCKET: Final = re.compile(r"\bhash_bucket\(([^(),]+), (\d+)\)")
+_CROSS: Final = re.compile(r"\bcross_hash\((\d+), ([^(),]+, [^()]+)\)")
 
 
 def spelled(expression: str) -> str:
@@ -21,7 +23,16 @@ def spelled(expression: str) -> str:
     >>> spelled("sin(x) + asin(x)")
     'own_sin(x) + asin(x)'
     """
+    expression = _BUCKET.sub(lambda match: _bucket(match[1], match[2]), expression)
+    expression = _CROSS.sub(lambda match: _bucket(match[2], match[1]), expression)
     return _CALL.sub(lambda match: f"{_PREFIX}{match[1].lower()}(", expression)
+
+
+def _bucket(values: str, buckets: str) -> str:
+    """Return the bucket of a hash; these take values of any type, which no function defined in SQL does."""
+    place = f"pmod(xxhash64({values}), {buckets}L)"
+    place = f"CAST({place} AS INT)" if int(buckets) < 1 << 31 else place
+    return f"CASE WHEN {values} IS NOT NULL THEN {place} END" if "," not in values else place
 
 
 def define(spark: Any) -> None:
@@ -100,7 +111,23 @@ _TANH: Final = (
 _ROOT: Final = _let("t", "power(abs(x), 1D / 3D)", "t - (t - abs(x) / (t * t)) / 3D")
 _CBRT: Final = f"CASE WHEN isnan(x) OR x = 0D OR abs(x) > 1.7976931348623157E308D THEN x ELSE signum(x) * {_ROOT} END"
 
+_PRINTED: Final = "get_json_object(text, path)"
+_JSON: Final = "(text STRING, path STRING) RETURNS"
+_END: Final = r"\\z"  # of a pattern, as SQL text
+_OPEN: Final = r"\\["
+_IS_FRACTION: Final = f"{_PRINTED} RLIKE '^-?[0-9]+[.][0-9]+(E[+-]?[0-9]+)?{_END}'"
+_HAS_FRACTION: Final = (
+    f"substring({_PRINTED}, 1, 1) IN ('{{', '[') AND "
+    f"{_PRINTED} RLIKE '(?s)(^[{_OPEN}]|.[,:{_OPEN}])-?[0-9]+[.][0-9]'"
+)
+_NUMBER: Final = f"^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?{_END}"
+
 DEFINITIONS: Final = (
+    (f"json_string{_JSON} STRING", f"CASE WHEN {_IS_FRACTION} OR ({_HAS_FRACTION}) THEN NULL ELSE {_PRINTED} END"),
+    (f"json_double{_JSON} DOUBLE", f"CASE WHEN {_PRINTED} RLIKE '{_NUMBER}' THEN try_cast({_PRINTED} AS DOUBLE) END"),
+    (f"json_bigint{_JSON} BIGINT",
+     f"CASE WHEN {_PRINTED} RLIKE '^-?[0-9]+{_END}' THEN try_cast({_PRINTED} AS BIGINT) END"),
+    (f"json_boolean{_JSON} BOOLEAN", f"CASE WHEN {_PRINTED} IN ('true', 'false') THEN {_PRINTED} = 'true' END"),
     ("own_sin(x DOUBLE) RETURNS DOUBLE", _turned(_SIN, _TINY)),
     ("own_cos(x DOUBLE) RETURNS DOUBLE", _turned(_COS)),
     ("own_tan(x DOUBLE) RETURNS DOUBLE",
