@@ -59,7 +59,9 @@ def render(node: Node, names: Names) -> str:
         case Variable():
             return _variable(node)
         case Lambda(variables=variables, body=body):
-            return f"({', '.join(map(_variable, variables))}) -> {render(body, names)}"
+            listed = ", ".join(map(_variable, variables))
+            # In parentheses Spark takes two variables or more.
+            return f"{listed if len(variables) == 1 else f'({listed})'} -> {render(body, names)}"
         case Case():
             branches = " ".join(
                 f"WHEN {render(when, names)} THEN {render(then, names)}" for when, then in node.branches
