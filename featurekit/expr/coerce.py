@@ -36,11 +36,12 @@ from featurekit.types import (
 )
 
 MAX_DIGITS: Final = 38
-# A double becomes a decimal through its text, and Java 17 prints some doubles with a digit too many. It does no harm
-# where a decimal with one digit more than asked for, 15 at most, tells every two doubles apart.
-EXACT_DIGITS_OF_DOUBLE: Final = 14
+# A double becomes a decimal through its text, and from 2^53 on Java 17 prints some with a digit too many (and some of
+# the smallest, which are 0 in every decimal).
+WHOLE_DIGITS_OF_DOUBLE: Final = 15
 _MIN_ADJUSTED_SCALE: Final = 6
 _DIGITS_OF_SECONDS: Final = 13  # of the farthest instant's
+_TIMES: Final = (Date, Timestamp, TimestampNtz)
 _DIGITS_OF_INTEGER: Final[dict[DataType, int]] = {Int8(): 3, Int16(): 5, Int32(): 10, Int64(): 20}
 
 
@@ -69,8 +70,8 @@ def _wider(left: DataType, right: DataType) -> DataType | None:
         if is_float(left) or is_float(right):
             return Float64()  # also int with float: float32 would not hold every int
         return wider_decimal(as_decimal(left), as_decimal(right))
-    if {type(left), type(right)} == {Date, Timestamp}:
-        return Timestamp()
+    if isinstance(left, _TIMES) and isinstance(right, _TIMES):
+        return Timestamp() if Timestamp() in (left, right) else TimestampNtz()
     return _wider_nested(left, right)
 
 
@@ -81,7 +82,9 @@ def _wider_nested(left: DataType, right: DataType) -> DataType | None:
             return None if element is None else Array(element)
         case Map(), Map():
             key, value = _wider(left.key, right.key), _wider(left.value, right.value)
-            return None if key is None or value is None else Map(key, value)
+            if key is None or value is None or not (_same_keys(left.key, key) and _same_keys(right.key, key)):
+                return None
+            return Map(key, value)
         case Struct(), Struct() if [name for name, _ in left.fields] == [name for name, _ in right.fields]:
             pairs = zip(left.fields, right.fields, strict=True)
             fields = [(name, _wider(one, other)) for (name, one), (_, other) in pairs]
@@ -178,8 +181,8 @@ def castable(source: DataType, target: DataType) -> bool:
             return _has_text(source)
         case String(), _:
             return not isinstance(target, Array | Map | Struct | Null)
-        case ((Float32() | Float64() | Timestamp()), Decimal()):
-            return target.precision <= EXACT_DIGITS_OF_DOUBLE
+        case ((Float32() | Float64()), Decimal()):
+            return target.precision - target.scale <= WHOLE_DIGITS_OF_DOUBLE
         case ((Date() | Timestamp() | TimestampNtz()), (Date() | Timestamp() | TimestampNtz())):
             return True
         case Timestamp(), _:
@@ -197,6 +200,8 @@ def castable(source: DataType, target: DataType) -> bool:
 def _same_keys(source: DataType, target: DataType) -> bool:
     """Return whether a map's keys can be cast: each to one of its own, so that no key is NULL and no two are one."""
     if source == target:
+        return True
+    if isinstance(source, Null):
         return True
     if not (is_integer(source) or isinstance(source, Decimal)) or isinstance(target, Float32 | Float64 | Boolean):
         return False

@@ -12,24 +12,29 @@ from typing import Any, Final
 
 from featurekit.errors import ExpressionError, TypeMismatchError
 from featurekit.expr.catalogue.row import Function, Kind, Nulls
-from featurekit.expr.coerce import EXACT_DIGITS_OF_DOUBLE, castable, common_type, literal_decimal, widens
+from featurekit.expr.coerce import WHOLE_DIGITS_OF_DOUBLE, castable, common_type, literal_decimal, widens
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Lambda, Literal, Node, Variable
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
     Date,
     Decimal,
+    Float32,
     Float64,
     Int32,
     Int64,
+    Map,
     Null,
     String,
+    Struct,
     Timestamp,
+    TimestampNtz,
     integer_range,
-    is_float,
     is_integer,
+    is_numeric,
 )
 
 MICROS_PER_DAY: Final = 86_400_000_000
@@ -157,8 +162,10 @@ def _widened(node: Literal, kind: DataType) -> Any:
             return float(node.value)
         case int() | PyDecimal(), Decimal() if widens(node.type, kind) or _digits_fit(node, kind):
             return node.value
-        case int(), Timestamp() if node.type == Date():
+        case int(), Timestamp() | TimestampNtz() if node.type == Date() and _fits(node.value * MICROS_PER_DAY, Int64()):
             return node.value * MICROS_PER_DAY
+        case int(), Timestamp() if node.type == TimestampNtz():
+            return node.value  # the session's clock is UTC's
         case _:
             return _UNKNOWN
 
@@ -180,18 +187,53 @@ def cast(node: Node, kind: DataType) -> Node:
 
 
 def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
-    what = f"CAST from {source.name} to {kind.name} is not supported"
-    if is_float(source) and isinstance(kind, Decimal):
-        return TypeMismatchError(
-            what,
-            why="the last digits of a double are printed differently by different Java versions",
-            try_=f"a decimal of at most {EXACT_DIGITS_OF_DOUBLE} digits, such as decimal(14,2)",
-        )
-    return TypeMismatchError(
-        what,
-        why="only casts that have the same bits in Spark and online are accepted",
-        try_="convert the column in the source, or declare it with the type it has",
-    )
+    why, try_ = _refused_cast(source, kind)
+    return TypeMismatchError(f"CAST from {source.name} to {kind.name} is not supported", why=why, try_=try_)
+
+
+def _refused_cast(source: DataType, kind: DataType) -> tuple[str, str]:
+    """Return why there is no such cast, and what to write instead."""
+    match source, kind:
+        case ((Float32() | Float64()), Decimal()):
+            return (
+                "the last digits of a large double are printed differently by different Java versions",
+                f"a decimal of at most {WHOLE_DIGITS_OF_DOUBLE} digits before the point, such as decimal(17,2)",
+            )
+        case ((Float32() | Float64()), String()):
+            return (
+                "different Java versions print different digits of the same double",
+                "CAST(CAST(x AS DECIMAL(17,2)) AS STRING), with as many digits as are meant",
+            )
+        case ((Date() | TimestampNtz()), _) if is_numeric(kind):
+            return "a date is no number", "datediff(x, DATE '1970-01-01'), or CAST(x AS TIMESTAMP) first for seconds"
+        case ((Timestamp() | Date() | TimestampNtz()), Boolean()):
+            return "a time is no truth value", "compare it, such as x > TIMESTAMP '2013-11-15T00:00:00Z'"
+        case Boolean(), (Date() | Timestamp() | TimestampNtz()):
+            return "a truth value is no time", "CASE WHEN x THEN … END"
+        case _, (Date() | TimestampNtz()) if is_numeric(source):
+            return (
+                "which day a number means is not said",
+                "CAST(CAST(x AS TIMESTAMP) AS …): x is then seconds since 1970",
+            )
+        case _, Binary():
+            return (
+                "the bytes of a number depend on who writes them",
+                "CAST(x AS STRING) first, for the bytes of its text",
+            )
+        case Binary(), _:
+            return "bytes are not text, unless they are said to be", "CAST(CAST(x AS STRING) AS …)"
+        case Map(), Map():
+            return "two keys could become one, or none", "cast the values only, or build the map anew"
+        case ((Array() | Map() | Struct()), String()):
+            return (
+                "a part of it has no text that is the same everywhere",
+                "transform the parts first, such as to decimals",
+            )
+        case _:
+            return (
+                "only casts that have the same bits in Spark and online are accepted",
+                "convert the column in the source, or declare it with the type it has",
+            )
 
 
 def variable(name: str, kind: DataType, level: int) -> Variable:

@@ -9,8 +9,8 @@ from featurekit.types import (
     Array,
     Binary,
     DataType,
+    Date,
     Decimal,
-    Float64,
     Int8,
     Int16,
     Int32,
@@ -22,13 +22,18 @@ from featurekit.types import (
     TimestampNtz,
 )
 
-# The outlines of what is read. How a backslash reads depends on Spark settings, so there is none: in the first one
-# [^!-~] stands for blanks and control characters, and the other letters that it lets pass Spark refuses; the second
-# names them, because Java takes digits of any script.
-_INSTANT: Final = (
-    "'^[^!-~]*[+-]?[0-9]{4}[-0-9]*([ T][0-9:.]*[^!-~]*(Z|(UTC|GMT|UT)?([+-][0-9:]+)?))?[^!-~]*$'"  # no 12:30, no region
-)
-_NUMBER: Final = b"^[\x00-\x20]*[+-]?[0-9.]+([eE][+-]?0*[0-9]{1,4})?[\x00-\x20]*\\z"
+# The outlines of what is read: of constants Spark would also take 'today' and 'now', and read 12:30 as one of this day.
+# How a backslash reads depends on Spark settings, so there is none: [^!-~] stands for blanks and control characters,
+# and the other letters that it lets pass Spark refuses. Of numbers it does not, Java takes digits of any script.
+_NUMBER: Final = rb"^[\x00-\x20]*[+-]?[0-9.]+([eE][+-]?0*[0-9]{1,4})?[\x00-\x20]*\z"
+_OUTLINES: Final[dict[type[DataType], str]] = {
+    Date: "'(?s)^[^!-~]*[+-]?[0-9]{4}.*$'",
+    **dict.fromkeys(
+        (Timestamp, TimestampNtz),
+        "'^[^!-~]*[+-]?[0-9]{4}[-0-9]*([ T][0-9:.]*[^!-~]*(Z|(UTC|GMT|UT)?([+-][0-9:]+)?))?[^!-~]*$'",
+    ),
+    Decimal: f"CAST(X'{_NUMBER.hex()}' AS STRING)",
+}
 # The seconds of the first and the last instant.
 _INSTANTS: Final = "(-9223372036854.775808BD) AND 9223372036854.775807BD"
 
@@ -82,10 +87,12 @@ def _redefined(source: DataType, target: DataType) -> bool:
             return any(
                 _redefined(one, other) for (_, one), (_, other) in zip(source.fields, target.fields, strict=True)
             )
-        case String(), (Timestamp() | TimestampNtz() | Decimal()):
+        case String(), (Date() | Timestamp() | TimestampNtz() | Decimal()):
             return True
         case ((Int64() | Decimal()), Timestamp()):
             return not widens(source, target)
+        case Decimal(), (Int8() | Int16() | Int32()):
+            return source.precision > _COMPACT_DIGITS
         case Binary(), String():
             return True
         case _:
@@ -98,8 +105,6 @@ def _leaf(source: DataType, target: DataType, text: str) -> str:
             return f"try_validate_utf8(CAST({text} AS STRING))"
         case Decimal(), (Int8() | Int16() | Int32()):  # Spark goes through a double, or not, as it holds the value
             return f"try_cast(try_cast({text} AS BIGINT) AS {target.sql})"
-        case _, Decimal() if not isinstance(source, String):
-            return _float_to_decimal(text if source == Float64() else f"CAST({text} AS DOUBLE)", target)
         case Int64(), _:
             return f"timestamp_micros(try_multiply({text}, 1000000L))"  # Spark's own cast saturates
         case Decimal(), _:  # Spark's own cast wraps
@@ -107,20 +112,8 @@ def _leaf(source: DataType, target: DataType, text: str) -> str:
                 f"(CASE WHEN try_cast({text} AS DECIMAL(19,6)) BETWEEN {_INSTANTS} THEN CAST({text} AS TIMESTAMP) END)"
             )
         case _:
-            outline = f"CAST(X'{_NUMBER.hex()}' AS STRING)" if isinstance(target, Decimal) else _INSTANT
+            outline = _OUTLINES[type(target)]
             return f"try_cast(regexp_extract({text}, {outline}, 0) AS {target.sql})"
-
-
-def _float_to_decimal(text: str, target: Decimal) -> str:
-    """Return the cast of a double so that the text it goes through may be that of any Java.
-
-    Java 17 prints some doubles with a digit too many, which matters where the shortest text is half way between two
-    decimals. With a digit more than the target's (15 at most) that text itself is a decimal, the only one of as many
-    digits that is the double; without such a one, every text of the double rounds alike.
-    """
-    longer = f"try_cast({text} AS {Decimal(target.precision + 1, target.scale + 1).sql})"
-    rounded = f"try_cast({longer} AS {target.sql})"
-    return f"(CASE WHEN CAST({longer} AS DOUBLE) = {text} THEN {rounded} ELSE try_cast({text} AS {target.sql}) END)"
 
 
 def _struct(source: Struct, target: Struct, text: str, depth: int) -> str:

@@ -159,7 +159,7 @@ def _from_timestamp(target: DataType) -> Kernel:
         return lambda micros: to_float32(float(micros) / 1e6)
     assert isinstance(target, Decimal)
     into = fit(target)
-    return lambda micros: into(PyDecimal(repr(float(micros) / 1e6)))  # through the double's text, as from a double
+    return lambda micros: into(PyDecimal(micros).scaleb(-6, WIDE))
 
 
 def _decimal_to_timestamp(seconds: PyDecimal) -> int | None:
