@@ -75,3 +75,13 @@ def test_text_of_the_user_is_bound_never_written_into_the_code() -> None:
     assert compile_row([node], [column])(["a"]) == ("a" + hostile,)
     code = [line for line in source([node], [column]).splitlines() if not line.startswith("#")]
     assert "os" not in " ".join(code)
+
+
+def test_functions_of_many_arguments_are_not_nested_beyond_what_python_parses() -> None:
+    few = ", ".join(["d", "i + 0.5D"] * 10)
+    many = ", ".join(["d", "i + 0.5D"] * 200)
+    for name in ("greatest", "least"):
+        assert compiled(f"{name}({few})", f"{name}({many})")([7, 2.0, None]) in ((7.5, 7.5), (2.0, 2.0))
+    pairs = ", ".join(["s"] * 200)
+    assert compiled(f"hash({pairs})", f"xxhash64({pairs})")([None, None, None]) == (42, 42)
+    assert compiled(f"hash({pairs})")([None, None, "a"]) != (42,)

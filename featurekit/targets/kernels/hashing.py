@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call
-from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, literal_value
+from featurekit.targets.kernels.kernel import MOST_NESTED, Factory, Inline, Kernel, literal_value
 from featurekit.targets.kernels.murmur3 import murmur3_bytes, murmur3_int, murmur3_long
 from featurekit.targets.kernels.numeric import WIDE
 from featurekit.targets.kernels.xxhash64 import xxhash64_bytes, xxhash64_int, xxhash64_long
@@ -136,14 +136,15 @@ def _of_fields(hashers: tuple[Hasher, ...]) -> Hasher:
 
 def _fold(kinds: tuple[DataType, ...], base: _Base) -> tuple[str, dict[str, Any]]:
     """Return the text of the unsigned hash of several values, NULLs passed over, and what it calls by name."""
-    text, bound = "{seed}", {"seed": SEED}
-    hashers: dict[str, Any] = {}
-    for place, kind in enumerate(kinds):
+    names = [f"{{{place}}}" for place in range(len(kinds))]
+    hashers = tuple(_hasher(kind, base) for kind in kinds)
+    if len(kinds) > MOST_NESTED:
+        return f"{{fold}}(({', '.join(names)}), {{seed}})", {"seed": SEED, "fold": _of_fields(hashers)}
+    text = "{seed}"
+    for place, value in enumerate(names):
         # A hash is never None: the first condition is there for its assignment.
-        value = f"{{{place}}}"
         text = f"({{t}} if ({{t}} := {text}) is None or {value} is None else {{hash{place}}}({value}, {{t}}))"
-        hashers[f"hash{place}"] = _hasher(kind, base)
-    return text, {**bound, **hashers}
+    return text, {"seed": SEED, **{f"hash{place}": hasher for place, hasher in enumerate(hashers)}}
 
 
 def _signed(kinds: tuple[DataType, ...], base: _Base, bits: int) -> Inline:

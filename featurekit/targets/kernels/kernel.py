@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal
 
@@ -20,6 +20,9 @@ class Inline:
     text: str
     bound: Mapping[str, Any] = field(default_factory=dict)
 
+
+# An inline kernel that goes from argument to argument nests once for each; Python's parser has a limit of 200.
+MOST_NESTED: Final = 32
 
 Kernel = Callable[..., Any] | Inline
 # Takes the call (its types and literal arguments decide), returns the kernel over the other arguments. Unless the

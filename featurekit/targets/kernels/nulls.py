@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal
-from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always
+from featurekit.targets.kernels.kernel import MOST_NESTED, Factory, Inline, Kernel, always
 from featurekit.targets.kernels.numeric import EQUAL_FLOATS
 from featurekit.targets.kernels.order import equality_key, order_key
 from featurekit.types import is_float, is_nested
@@ -28,10 +28,10 @@ def _coalesce(call: Call) -> Kernel:
 def _extreme(call: Call) -> Kernel:
     """greatest and least: NULLs are passed over; of equal values the first stays (0.0 before -0.0)."""
     largest = call.function == "greatest"
-    if is_float(call.type):
-        return _greatest_float if largest else _least_float
-    choose = max if largest else min
     order = order_key(call.type)
+    if len(call.args) <= MOST_NESTED and (is_float(call.type) or order is None):
+        return Inline(_best(len(call.args), ">" if largest else "<", floats=is_float(call.type)))
+    choose = max if largest else min
 
     def kernel(*values: Any) -> Any:
         return choose((value for value in values if value is not None), key=order, default=None)
@@ -39,20 +39,17 @@ def _extreme(call: Call) -> Kernel:
     return kernel
 
 
-def _greatest_float(*values: float | None) -> float | None:
-    best: float | None = None
-    for value in values:
-        if value is not None and (best is None or value > best or (value != value and best == best)):
-            best = value
-    return best
-
-
-def _least_float(*values: float | None) -> float | None:
-    best: float | None = None
-    for value in values:
-        if value is not None and (best is None or value < best or (best != best and value == value)):
-            best = value
-    return best
+def _best(count: int, sign: str, *, floats: bool) -> str:
+    """Return the text that goes from value to value and keeps the best so far."""
+    text = "{0}"
+    for place in range(1, count):
+        value = f"{{{place}}}"
+        better = f"{value} {sign} {{t}}"
+        if floats:  # NaN is larger than all
+            nan, number = (value, "{t}") if sign == ">" else ("{t}", value)
+            better = f"({better} or ({nan} != {nan} and {number} == {number}))"
+        text = f"({value} if ({{t}} := {text}) is None or ({value} is not None and {better}) else {{t}})"
+    return text
 
 
 def _member(call: Call) -> Kernel:
