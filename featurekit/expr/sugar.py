@@ -44,12 +44,18 @@ def nullifzero(value: Node) -> Node:
 
 
 def decode(value: Node, *args: Node) -> Node:
-    """A text's bytes with their charset, or choice: the result beside the first key that equals the value or is NULL
-    with it, else the last argument."""
+    """The text of bytes in a charset; or the result beside the first key that equals the value or is NULL with it."""
     if len(args) == 1:
         return infer.call("decode_bytes", value, args[0])
+    results = args[1::2]
+    if len(args) % 2 == 0 and not all(isinstance(result.type, String) for result in results):
+        raise TypeMismatchError(
+            f"decode can't take ({', '.join(node.type.name for node in (value, *args))})",
+            why="without a last argument Spark takes a text that is NULL, and so another type than that of the results",
+            try_="NULL as the last argument, or CASE … WHEN … THEN … END",
+        )
     keys = (infer.call("eq_null_safe", value, key) for key in args[: len(args) // 2 * 2 : 2])
-    return infer.case(list(zip(keys, args[1::2], strict=True)), args[-1] if len(args) % 2 else None)
+    return infer.case(list(zip(keys, results, strict=False)), args[-1] if len(args) % 2 else None)
 
 
 def elt(place: Node, *values: Node) -> Node:

@@ -21,11 +21,9 @@ def either(*wanted: DataType | None, result: DataType | None = None) -> Rule:
 
     def rule(args: tuple[Node, ...]) -> Signature:
         places = [wanted[min(index, len(wanted) - 1)] for index in range(len(args))]
-        free = {type(arg.type) for arg, place in zip(args, places, strict=True) if place is None} - {Null}
-        if free == {String, Binary}:
-            raise mismatch(
-                args, "text and bytes don't mix", "encode(x, 'UTF-8'), decode(x, 'UTF-8') turn one into other"
-            )
+        free = {type(arg.type) for arg, place in zip(args, places, strict=True) if place is None}
+        if Binary in free and free & {String, Null}:  # a bare NULL makes text of all, in Spark
+            raise mismatch(args, "text and bytes don't mix", "encode(text, 'UTF-8'), decode(x, 'UTF-8'), a typed NULL")
         kind = Binary() if free == {Binary} else String()
         kinds = tuple(kind if place is None else place for place in places)
         for arg, place in zip(args, kinds, strict=True):

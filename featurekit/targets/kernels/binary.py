@@ -15,10 +15,11 @@ _HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
 _NOT_BASE64: Final = re.compile("[^A-Za-z0-9+/]+")
 # What the first = of base64 is followed by, when so many letters are left over from groups of four.
 _PADDING: Final = {2: re.compile("==[^A-Za-z0-9+/]*"), 3: re.compile("=[^A-Za-z0-9+/]*")}
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/ \t\r\n]*=?=?[ \t\r\n]*")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/ \t\r\n]*=?=?")
 _LINE: Final = 57  # bytes of a line of 76 letters
 _PLAIN_IN_URL: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-*_")
 _URL: Final = ["+" if byte == 32 else chr(byte) if byte in _PLAIN_IN_URL else f"%{byte:02X}" for byte in range(256)]
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _ESCAPED: Final = re.compile("(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -100,11 +101,16 @@ def _url_encode(value: str) -> str:
     return "".join(map(_URL.__getitem__, value.encode()))
 
 
+def _java_text(value: bytes) -> str:
+    # Java takes half a surrogate pair for one mistake, Python for one in each of its bytes.
+    return _SURROGATE.sub("\ufffd".encode(), value).decode(errors="replace")
+
+
 def _url_decode(value: str) -> str | None:
     parts = _ESCAPED.split(value.replace("+", " "))
     if any("%" in part for part in parts):
         return None
-    escaped = [bytes.fromhex(run.replace("%", "")).decode(errors="replace") for run in _ESCAPED.findall(value)]
+    escaped = [_java_text(bytes.fromhex(run.replace("%", ""))) for run in _ESCAPED.findall(value)]
     return "".join(part + more for part, more in zip(parts, [*escaped, ""], strict=True))
 
 
