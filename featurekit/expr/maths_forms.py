@@ -67,38 +67,29 @@ def bit_get(call: Call, args: tuple[str, ...]) -> str:
     return named(call.args[1], args[1], "`$$place`", guarded)
 
 
-def _angle(body: str, *, tiny: str = "") -> Form:
+def _angle(body: str, *, odd: bool = False) -> Form:
     """Return the form of a function of an angle; `body` says what it is, of the names that are bound here.
 
-    They are: v, the angle; q, the number of quarter turns; y and l, the rest in two doubles; z, the rest squared.
-    `tiny` is what the function is of an angle that is (nearly) zero, where that needs saying.
+    They are: q, the number of quarter turns; y and l, the rest in two doubles; z, the rest squared. An `odd` function
+    is its own argument near zero; that of -0.0 is -0.0.
     """
     first, second, third, fourth = map(double, TURNS)
-    rest = let(
-        "`$$r`",
-        f"((`$$v` - `$$q` * {first}) - `$$q` * {second})",
-        let(
-            "`$$a`",
-            f"(`$$r` - `$$q` * {third})",
-            let(
-                "`$$c`",
-                f"(((`$$r` - `$$a`) - `$$q` * {third}) - `$$q` * {fourth})",
-                let(
-                    "`$$y`",
-                    "(`$$a` + `$$c`)",
-                    let("`$$l`", "((`$$a` - `$$y`) + `$$c`)", let("`$$z`", "(`$$y` * `$$y`)", body)),
-                ),
-            ),
-        ),
-    )
-    turned = let("`$$q`", f"CAST(floor(`$$v` * {double(INVERSE_HALF_PI)} + 0.5D) AS DOUBLE)", rest)
-    limit = double(CYCLE_LIMIT)
 
-    def form(_: Call, args: tuple[str, ...]) -> str:
-        case = f"(CASE {tiny}WHEN `$$v` BETWEEN -{limit} AND {limit} THEN {turned} WHEN isnan(`$$v`) THEN `$$v` END)"
-        return let("`$$v`", args[0], case)
+    def turned(v: str) -> str:
+        rest = f"(({v} - `$$q` * {first}) - `$$q` * {second})"
+        lost = f"((({rest} - `$$a`) - `$$q` * {third}) - `$$q` * {fourth})"
+        text = let("`$$z`", "(`$$y` * `$$y`)", body)
+        text = let("`$$l`", f"((`$$a` - `$$y`) + {lost})", text)
+        text = let("`$$y`", f"(`$$a` + {lost})", text)
+        text = let("`$$a`", f"({rest} - `$$q` * {third})", text)
+        return let("`$$q`", f"CAST(floor({v} * {double(INVERSE_HALF_PI)} + 0.5D) AS DOUBLE)", text)
 
-    return form
+    def reduced(v: str) -> str:
+        limit = double(CYCLE_LIMIT)
+        near = f"WHEN abs({v}) < {double(SIN_TINY)} THEN {v} " if odd else ""
+        return f"(CASE {near}WHEN {v} BETWEEN -{limit} AND {limit} THEN {turned(v)} WHEN isnan({v}) THEN {v} END)"
+
+    return lambda call, args: named(call.args[0], args[0], "`$$v`", reduced)
 
 
 def _polynomial(variable: str, coefficients: tuple[float, ...]) -> str:
@@ -128,13 +119,11 @@ _COS_TEXT: Final = (
     f"((CASE WHEN {_IS_ODD} THEN {_SINE} ELSE {_COSINE} END) * "
     "(CASE WHEN pmod(`$$q` + 1.0D, 4.0D) < 2.0D THEN 1.0D ELSE (-1.0D) END))"
 )
-# The sine and the tangent of -0.0 are -0.0.
-_ITSELF: Final = f"WHEN abs(`$$v`) < {double(SIN_TINY)} THEN `$$v` "
-sin: Final = _angle(_SIN_TEXT, tiny=_ITSELF)
+sin: Final = _angle(_SIN_TEXT, odd=True)
 cos: Final = _angle(_COS_TEXT)
 tan: Final = _angle(
     f"(CASE WHEN {_IS_ODD} THEN try_divide((- {_COSINE}), {_SINE}) ELSE try_divide({_SINE}, {_COSINE}) END)",
-    tiny=_ITSELF,
+    odd=True,
 )
 cot: Final = _angle(
     f"(CASE WHEN {_IS_ODD} THEN try_divide((- {_SINE}), {_COSINE}) ELSE try_divide({_COSINE}, {_SINE}) END)"
