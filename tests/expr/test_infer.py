@@ -44,13 +44,26 @@ REQUIRED = ColumnScope.of([Column(name=name, type=kind, nullable=False) for name
         ("avg(d38_18)", "decimal(38,22)"),
         ("min(i8)", "tinyint"),
         ("max(s)", "string"),
+        ("count_if(i8 > 0)", "bigint"),
+        ("count(DISTINCT s)", "bigint"),
+        ("approx_count_distinct(d5_2, 0.1)", "bigint"),
+        ("every(i8 > 0)", "boolean"),
+        ("any(i8 > 0)", "boolean"),
+        ("stddev(i8)", "double"),
+        ("var_pop(d38_18)", "double"),
+        ("first(f32)", "float"),
+        ("last(d5_2) IGNORE NULLS", "decimal(5,2)"),
+        ("min_by(s, i8)", "string"),
+        ("max_by(i8, s)", "tinyint"),
+        ("top_k(f32, 3)", "array<float>"),  # these two are ours alone
+        ("collect_last(s, 3)", "array<string>"),
     ],
 )
 def test_aggregate_has_sparks_type(sql: str, kind: str) -> None:
     node = parse_expression(sql, NULLABLE, aggregates_allowed=True)
     assert isinstance(node, Aggregate)
     assert node.type.name == kind
-    assert node.nullable is not sql.startswith("count")
+    assert node.nullable is ("count" not in sql)
 
 
 @pytest.mark.parametrize(

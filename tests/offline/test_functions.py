@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from featurekit.aggregates.moments import SPREADS, SQUARE_EXPONENTS, VALUE_EXPONENTS
+from featurekit.aggregates.states import Row, aggregation
 from featurekit.clock import DAY, HOUR, parse_instant
 from featurekit.exact import DIGIT_EXPONENTS, digits, finish, fits_digits, unscaled
 from featurekit.grid import Grid
-from featurekit.offline.functions import average_decimals, finish_sums, round_digits, served_at, sum_decimals
+from featurekit.offline.functions import (
+    average_decimals,
+    finish_decimal_moments,
+    finish_moments,
+    finish_sums,
+    finish_whole_moments,
+    round_digits,
+    served_at,
+    sum_decimals,
+)
+from featurekit.types import Decimal as DecimalType
+from featurekit.types import Float64
 
 SUMS = st.integers(-(2**62), 2**62)
 SPARSE = st.one_of(st.just(0), st.integers(-3, 3), SUMS)
@@ -64,6 +78,36 @@ def test_decimal_averages_round_halves_away_from_zero() -> None:
     totals = pa.array(["0.01", "-0.01", "1.00", None, "10"])
     found = average_decimals(totals, pa.array([2, 2, 3, 0, 1]), pa.array([2, 2, 6, 2, 0]))
     assert found.to_pylist() == ["0.01", "-0.01", "0.333333", None, "10"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=8), st.sampled_from(sorted(SPREADS)), st.integers(0, 18))
+def test_moments_of_halves_and_of_decimals_are_those_of_states(values: list[int], function: str, scale: int) -> None:
+    highs, lows = [value >> 32 for value in values], [value & 0xFFFFFFFF for value in values]
+    parts = [
+        sum(values),
+        sum(high * high for high in highs),
+        sum(high * low for high, low in zip(highs, lows, strict=True)),
+        sum(low * low for low in lows),
+    ]
+    texts = [str(part) if values else None for part in parts]
+    kind = DecimalType(38, scale)
+    decimals = [Decimal(value).scaleb(-scale) for value in values]
+    whole = aggregation(function, kind, Float64())
+    expected = repr([whole.finish(reduce(whole.add, map(Row, decimals), whole.zero))])
+    column = pa.array([texts], pa.list_(pa.string()))
+    which = pa.array([function])
+    halves = finish_whole_moments(column, pa.array([len(values)]), pa.array([scale]), which)
+    lists = finish_decimal_moments(pa.array([decimals], pa.list_(pa.decimal128(38, scale))), which)
+    assert repr(halves.to_pylist()) == repr(lists.to_pylist()) == expected
+
+
+def test_moments_of_digits_that_are_none_are_those_of_the_rest() -> None:
+    places = len(VALUE_EXPONENTS) + len(SQUARE_EXPONENTS)
+    digits = pa.array([[None] * places] * 3, pa.list_(pa.int64()))
+    rest = pa.array([[1e300, -1e300], [float("nan"), 1.0], []], pa.list_(pa.float64()))
+    found = finish_moments(digits, rest, pa.array([2, 2, 0]), pa.array(["stddev_pop"] * 3))
+    assert repr(found.to_pylist()) == "[1e+300, nan, None]"
 
 
 def test_a_column_of_request_times_is_served_as_the_grid_says() -> None:
