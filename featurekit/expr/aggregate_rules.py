@@ -10,7 +10,6 @@ from featurekit.expr.nodes import Literal, Node
 from featurekit.expr.signatures import Signature, literal_int, mismatch
 from featurekit.types import (
     Array,
-    Binary,
     Boolean,
     DataType,
     Float64,
@@ -101,7 +100,7 @@ def _valued(args: tuple[Node, ...]) -> DataType:
 
 
 def _ordered(args: tuple[Node, ...], arg: Node) -> DataType:
-    if isinstance(arg.type, Null | Binary | Array | Map | Struct):
+    if isinstance(arg.type, Null | Array | Map | Struct):
         raise mismatch(args, f"it takes values that have an order, and {arg.type.name} has none here")
     return arg.type
 

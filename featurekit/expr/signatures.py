@@ -21,7 +21,7 @@ from featurekit.expr.coerce import (
 )
 from featurekit.expr.nodes import Literal, Node
 from featurekit.types import (
-    Binary,
+    Array,
     Boolean,
     DataType,
     Date,
@@ -32,6 +32,7 @@ from featurekit.types import (
     Map,
     Null,
     String,
+    Struct,
     Timestamp,
     holds,
     is_float,
@@ -262,6 +263,6 @@ def _summable(args: tuple[Node, ...]) -> DataType:
 
 def smallest_or_largest(args: tuple[Node, ...]) -> Signature:
     kind = args[0].type
-    if isinstance(kind, Null | Binary):
+    if isinstance(kind, Null | Array | Map | Struct):
         raise mismatch(args, "it takes values that have an order")
     return Signature((kind,), kind)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from featurekit.clock import DAY, HOUR, parse_instant
 from featurekit.types import (
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -42,6 +43,7 @@ COLUMNS: Final[dict[str, DataType]] = {
     "t": String(),
     "ts": Timestamp(),
     "w": Decimal(38, 10),
+    "x": Binary(),
 }
 NAMES: Final = ("a", "A", " a", "a ", "", "é", "é", "𝔘", "{x}", "x|y", "a\nb", "'; --", "NULL", "\\N", "ß")
 _DOUBLES: Final = (
@@ -68,6 +70,7 @@ def _row(chance: random.Random, names: list[str], special: bool) -> dict[str, An
         **{name: None if chance.random() < 0.1 else _value(chance, name, special) for name in "bdfimstw"},
         "day": chance.choice((None, 0, -1, 16_000)),
         "ts": chance.choice((None, -1, 0, event)),
+        "x": chance.choice((None, b"", b"\x00", b"\x7f", b"\x80", b"\xff\x00")),
     }
 
 

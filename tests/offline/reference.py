@@ -190,8 +190,8 @@ def spread(function: str, values: list[Any]) -> float | None:
     if any(isinstance(value, float) and not math.isfinite(value) for value in values):
         return math.nan
     exact = [Fraction(value) for value in values]
-    mean = sum(exact) / len(exact)
-    variance = sum((value - mean) ** 2 for value in exact) / (len(exact) - sample)
+    mean = sum(exact, Fraction()) / len(exact)
+    variance = sum(((value - mean) ** 2 for value in exact), Fraction()) / (len(exact) - sample)
     return nearest(variance) if function.startswith("var") else nearest_root(variance)
 
 
@@ -235,7 +235,7 @@ def hyperloglog(hashes: set[int], precision: int) -> int:
         text = f"{value & (2**64 - 1):064b}"
         place, rest = int(text[:precision], 2), text[precision:]
         registers[place] = max(registers.get(place, 0), len(rest) - len(rest.lstrip("0")) + 1)
-    size = 2**precision
+    size: int = 2**precision
     return math.floor(size * math.log(size / (size - len(registers))) + 0.5)
 
 

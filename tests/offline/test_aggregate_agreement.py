@@ -62,13 +62,15 @@ def definitions() -> tuple[Written, Plain]:
         written[name] = {"sql": sql, "window": text}
         plain[name] = Window(function=function, width=width, **meaning)
 
+    add("min_x", "min(x)", "min", value=of("x"))
+    add("max_x", "max(x)", "max", value=of("x"))
     add("count_if", "count_if(b)", "count", only=is_true("b"))
     add("every", "every(b)", "min", value=of("b"))
     add("any", "any(s > 0) FILTER (WHERE b)", "max", only=is_true("b"), value=of_present("s", lambda value: value > 0))
     for column in "dfimsw":
         for function in ("var_samp", "stddev_samp", "var_pop", "stddev_pop"):
             add(f"{function}_{column}", f"{function}({column})", function, value=of(column))
-    for column in ("b", "d", "day", "f", "i", "m", "t", "ts", "w"):
+    for column in ("b", "d", "day", "f", "i", "m", "t", "ts", "w", "x"):
         add(f"first_{column}", f"first({column})", "min_by", value=of(column))
         add(f"last_{column}", f"last({column})", "max_by", value=of(column))
         add(f"min_by_{column}", f"min_by({column}, s)", "min_by", value=of(column), by=of("s"))
@@ -82,7 +84,7 @@ def definitions() -> tuple[Written, Plain]:
             limit=9,
             hash_of=hash_of(column),
         )
-    for column in ("d", "i", "t", "w", "day"):
+    for column in ("d", "i", "t", "w", "day", "x"):
         for place in (0, 2):
             chosen: dict[str, Any] = {"value": of(column), "limit": 3, "place": place}
             add(f"top_{column}_{place}", f"top_k({column}, 3)[{place}]", "top_k", **chosen)

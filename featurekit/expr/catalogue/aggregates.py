@@ -69,7 +69,7 @@ ROWS: Final[tuple[Function, ...]] = (
     aggregate("max_by", (Param("a", ANY), Param("b", ORDERED)), aggregate_rules.at_an_extreme,
               "The value of the row whose b is largest; of several such rows, of the last.", exactness=_REDEFINED),
     aggregate("top_k", (Param("a", ORDERED), _LIMIT), aggregate_rules.greatest_values,
-              "The b largest values that are not NULL, the largest first.", exactness=_REDEFINED),
+              "The n largest values that are not NULL, the largest first.", exactness=_REDEFINED),
     aggregate("collect_last", (Param("a", ANY), _LIMIT), aggregate_rules.last_values,
-              "The last b values that are not NULL, in the total order of events.", exactness=_REDEFINED),
+              "The last n values that are not NULL, in the total order of events.", exactness=_REDEFINED),
 )  # fmt: skip
