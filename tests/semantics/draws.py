@@ -22,6 +22,7 @@ from featurekit.expr.catalogue.row import LAMBDA, Function, Kind, Param
 from featurekit.expr.coerce import castable
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Column, Lambda, Node, Variable, walk
+from featurekit.targets.kernels.numeric import WIDE
 from featurekit.types import (
     Array,
     Binary,
@@ -221,7 +222,7 @@ def _value(random: Random, kind: DataType) -> Any:
             return struct.unpack("<f", struct.pack("<f", double))[0]
         case Decimal(precision=precision, scale=scale):
             digits = random.getrandbits(random.randint(1, 126)) % 10**precision
-            return PyDecimal(digits * random.choice((1, -1)) if digits else 0).scaleb(-scale)
+            return PyDecimal(digits * random.choice((1, -1)) if digits else 0).scaleb(-scale, WIDE)
         case String():
             return "".join(random.choice(_LETTERS) for _ in range(random.choice((0, 1, 2, 3, 5, 8, 20))))
         case Binary():
