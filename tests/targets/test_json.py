@@ -70,3 +70,18 @@ def test_no_text_raises() -> None:
     for evaluate in map(compiled, functions):
         for _ in range(3000):
             evaluate("".join(draw.choice("{}[]\",:'\\u0aebtrfn1.-+E \x00😀") for _ in range(draw.randint(0, 25))))
+
+
+def test_short_texts_are_read_as_long_ones_are() -> None:
+    draw = random.Random(9)
+    functions = ["json_string(s, '$.a')", "json_string(s, '$[0]')", "json_array_length(s)", "json_object_keys(s)"]
+    texts = [
+        '{"a":1.5e3,"b":[1,{"c":null}]}', '[true,"x\\u00e9\\ud83d\\ude00",-0,[]]', '{"a":{"b":"\\"q\\""},"a":NaN}',
+    ]  # fmt: skip
+    for evaluate in map(compiled, functions):
+        for _ in range(3000):
+            letters = list(draw.choice(texts))
+            for _ in range(draw.randint(0, 2)):
+                letters[draw.randrange(len(letters))] = draw.choice("{}[]\",:'\\u0aebtrfn1.-+E \x00\x0b")
+            text = "".join(letters)
+            assert evaluate(text) == evaluate(text + " " * MAX_DIGITS), text
