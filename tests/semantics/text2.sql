@@ -411,7 +411,8 @@ decode(i32, 0, 'zero', NULL, 'null')              string          "zero" | NULL 
 decode(s, 'a', 1, s_b, 2, 3)                      int             3 | 3 | 1 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3 | 3
 decode(NULL, 1, 'a', NULL, 'b', 'c')              string          "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b" | "b"
 decode(f64, 0.0D, 'zero', 1, 'one')               string          "zero" | "zero" | "one" | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL
-decode(1, 2, 3)                                   bigint          NULL
+decode(1, 2, 3, NULL)                             int             NULL
+decode(i32, 1, 2, 0, 0.5, i8)                     decimal(11,1)   0.5 | 2.0 | 1.0 | -1.0 | 2.0 | 7.0 | -7.0 | 127.0 | -128.0 | 100.0 | -100.0 | NULL | 0.0 | 1.0 | -1.0 | 2.0 | 0.5 | 2.0 | 127.0 | -128.0 | 100.0 | -100.0 | NULL | 0.0
 elt(1, 'a', 'b')                                  string          "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a" | "a"
 elt(2, 'a', NULL)                                 string          NULL
 elt(1, s, s_b)                                    string          "" | " " | "a" | "A" | NULL | "abc" | "ABC" | "  pad \t " | "\xdf" | "\u0149" | "\u0130" | "\u0391\u03a3" | "\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3 \u03a3\u0391\u03a3" | "\xe9" | "e\u0301" | "\U0001f600x" | "\xa0nb\xa0" | "a\x00b" | "\u01c5" | "\ufb03" | "\uffff" | "\U00010400" | "it's \\ `q`" | "0"
