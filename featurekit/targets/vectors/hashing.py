@@ -5,14 +5,10 @@ Hashes are signed here, as Spark's are. Rows that are NULL keep their seed; that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from featurekit.targets.kernels.murmur3 import murmur3_bytes
-from featurekit.targets.kernels.xxhash64 import xxhash64_bytes
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -58,11 +54,6 @@ def xxhash64_float32(values: NDArray[np.float32], seeds: Int64s) -> Int64s:
     return xxhash64_int32(float32_bits(values), seeds)
 
 
-def xxhash64_of_bytes(values: Sequence[bytes], seeds: Int64s) -> Int64s:
-    hashes = [xxhash64_bytes(value, seed) for value, seed in zip(values, seeds.view(np.uint64).tolist(), strict=True)]
-    return np.array(hashes, np.uint64).view(np.int64)
-
-
 def _mixed32(seeds: _U32, words: _U32) -> _U32:
     words = words * _C1
     seeds = seeds ^ ((words << np.uint32(15)) | (words >> np.uint32(17))) * _C2
@@ -92,11 +83,6 @@ def murmur3_float64(values: NDArray[np.float64], seeds: Int32s) -> Int32s:
 
 def murmur3_float32(values: NDArray[np.float32], seeds: Int32s) -> Int32s:
     return murmur3_int32(float32_bits(values), seeds)
-
-
-def murmur3_of_bytes(values: Sequence[bytes], seeds: Int32s) -> Int32s:
-    hashes = [murmur3_bytes(value, seed) for value, seed in zip(values, seeds.view(np.uint32).tolist(), strict=True)]
-    return np.array(hashes, np.uint32).view(np.int32)
 
 
 def float64_bits(values: NDArray[np.float64]) -> Int64s:
