@@ -191,7 +191,8 @@ def _tried(build: Callable[[], Built]) -> Built | None:
 
 
 def _is_sound(node: Node) -> bool:
-    return sum(1 for _ in walk(node)) <= MAX_NODES and not isinstance(node.type, Null)
+    # Arrow has no column of a type with void in it, such as map<void,int>.
+    return sum(1 for _ in walk(node)) <= MAX_NODES and Null().name not in node.type.name
 
 
 def rows(seed: int, count: int) -> dict[str, list[Any]]:
