@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,5 +33,7 @@ def _part(value: Any) -> tuple[int, Any]:
 
 
 def canonical(value: Any) -> Any:
-    """Return a value with one zero where it is a float; NaN has one form in Python already."""
-    return value + 0.0 if isinstance(value, float) else value
+    """Return a value with one zero and one NaN where it is a float (DESIGN V3)."""
+    if not isinstance(value, float):
+        return value
+    return value + 0.0 if value == value else math.nan

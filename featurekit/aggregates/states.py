@@ -179,10 +179,8 @@ class Greatest:
     def add(self, state: Kept, row: Row) -> Kept:
         if row.value is None and self.skips_nulls:
             return state
-        if self.by_value:
-            value = canonical(row.value)
-            row = Row(value, order_key((value,)))
-        return self.merge(state, (row,))
+        value = canonical(row.value)
+        return self.merge(state, (Row(value, order_key((value,)) if self.by_value else row.key),))
 
     def merge(self, left: Kept, right: Kept) -> Kept:
         rows = sorted((*left, *right), key=lambda row: row.key)

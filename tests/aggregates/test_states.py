@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import struct
 from decimal import Decimal as PyDecimal
 from functools import reduce
 from typing import Any
@@ -156,6 +157,13 @@ def test_many_values_are_those_and_in_that_order() -> None:
     values = [2.0, None, math.nan, -0.0, 5.0]
     assert bits(finished("top_k", values, Float64(), Array(Float64()), 4)) == "(nan, 5.0, 2.0, 0.0)"
     assert finished("collect_last", ["a", None, "b", "c"], String(), Array(String()), 2) == ("b", "c")
+
+
+def test_floats_have_one_zero_and_one_nan_in_what_is_kept() -> None:
+    for function in ("min", "max", "min_by", "max_by"):
+        for value, expected in ((-0.0, 0.0), (-math.nan, math.nan)):
+            found = finished(function, [value], Float64(), Float64())
+            assert struct.pack("<d", found) == struct.pack("<d", expected)
 
 
 def test_of_rows_that_tie_the_least_takes_the_first_and_the_greatest_the_last() -> None:

@@ -240,7 +240,10 @@ def hyperloglog(hashes: set[int], precision: int) -> int:
 
 
 def canonical(value: Any) -> Any:
-    return value + 0.0 if isinstance(value, float) else value
+    """Return a value as it counts: one zero, one NaN."""
+    if not isinstance(value, float):
+        return value
+    return math.nan if math.isnan(value) else value + 0.0
 
 
 def total(values: list[Any]) -> Any:
