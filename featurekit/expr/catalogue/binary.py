@@ -47,7 +47,7 @@ ROWS: Final[tuple[Function, ...]] = (
            "The bytes that a text stands for in a format ('hex' unless said); NULL where it is not in it.",
            spellings=("to_binary", "try_to_binary"), raises=True),
     scalar("url_encode", _TEXT, rules.text(), "url_encode({0})",
-           "As a form sends it: + for a space, %XX for the UTF-8 bytes of all but ASCII letters and digits and `.-*_`."),
+           "As forms send it: + for a space, %XX for UTF-8 bytes of all but ASCII letters and digits and `.-*_`."),
     scalar("url_decode", (Param("text", STRING, edges=("a+b", "%C3%A9", "%C3", "%zz", "%+1", "%2")),), rules.text(),
            # Before Java 25, %+1 and %\uff11\u0661 were hexadecimal digits as well; %zz is none on any.
            "try_url_decode(regexp_replace({0}, '%(?![0-9A-Fa-f]{{2}})', '%zz'))",
