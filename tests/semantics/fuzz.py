@@ -19,6 +19,7 @@ from featurekit.targets.vectors.evaluate import compile_columns
 from featurekit.targets.vectors.vector import Vector
 from tests.semantics import draws, edges, values
 from tests.semantics.draws import ROWS, Draws
+from tests.semantics.session import frame
 from tests.semantics.unparse import unparse
 
 BATCH: Final = 40  # expressions in one Spark job; more of them make Java methods too large to be compiled
@@ -84,7 +85,7 @@ class Fuzz:
         table = pa.table({name: values.arrow_column(self._data[name], kind) for name, kind in edges.TYPES.items()})
         table = table.append_column("row_number", pa.array(range(rows), pa.int32()))
         spark.catalog.dropTempView(_VIEW)
-        spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(_VIEW)
+        frame(spark, table).coalesce(1).createOrReplaceTempView(_VIEW)
         spark.catalog.cacheTable(_VIEW)
 
     def expressions(self, count: int) -> Iterator[Node]:
@@ -157,7 +158,9 @@ class Fuzz:
 
     def _ask(self, nodes: Sequence[Node], where: str = "") -> pa.Table:
         selected = ", ".join(f"{render(node, lambda column: column.name)} AS v{at}" for at, node in enumerate(nodes))
-        return self.spark.sql(f"SELECT {selected} FROM {_VIEW} {where} ORDER BY row_number").toArrow()
+        frame = self.spark.sql(f"SELECT {selected} FROM {_VIEW} {where} ORDER BY row_number")
+        # Not toArrow: it casts to a schema that calls the fields of a NULL struct not null, and fails.
+        return pa.Table.from_batches(frame._collect_as_arrow())
 
     def _difference(self, node: Node, row: int, target: str, ours: Any, theirs: Any) -> Difference:
         part, left, right = self._smallest(node, row, target) or (node, ours, theirs)
