@@ -18,13 +18,14 @@ from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
 from featurekit.expr import infer
 from featurekit.expr.nodes import Column
+from featurekit.offline.session import SparkEngine
 from featurekit.targets.python import compile_row
 from featurekit.types import Int64, String
 from tests.offline import logs, reference
 from tests.offline.conftest import EngineAt
 from tests.offline.reference import Window
 from tests.offline.test_agreement import differences, of
-from tests.offline.worlds import compiled, features, materialized, swept, write_rows
+from tests.offline.worlds import bits, compiled, features, materialized, swept, write_rows
 
 pytestmark = pytest.mark.spark
 SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "2")))
@@ -147,3 +148,20 @@ def test_both_paths_give_what_the_plain_reference_gives(seed: int, engine_at: En
             by_group = materialized(engine, view, as_of)
             assert differences(by_group, expected) == [], f"{view.name}: the aggregation, as of {as_of}"
         assert compared > 5
+
+
+def test_the_sql_gives_the_same_bits_without_ansi(engine: SparkEngine, tmp_path: Path) -> None:
+    getcontext().prec = 80
+    (view, _), _ = world(tmp_path, logs.drawn_log(7, rows=200), *definitions())
+    as_of = logs.AS_OFS[1]
+
+    def rows() -> dict[Any, Any]:
+        found = materialized(engine, view, as_of)
+        return {key: {name: bits(cell) for name, cell in row.items()} for key, row in found.items()}
+
+    with_ansi = rows()
+    engine.session.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        assert rows() == with_ansi
+    finally:
+        engine.session.conf.set("spark.sql.ansi.enabled", "true")
