@@ -12,7 +12,8 @@ from featurekit.types import Binary, String
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
-_NOT_BASE64: Final = re.compile("[^A-Za-z0-9+/]+")
+_NOT  # Between the letters Spark lets stand what Java calls white space, the same on each Java.
+_BASE64: Final = re.compile("[A-Za-z0-9+/\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]*=?=?")
 # What the first = of base64 is followed by, when so many letters are left over from groups of four.
 _PADDING: Final = {2: re.compile("==[^A-Za-z0-9+/]*"), 3: re.compile("=[^A-Za-z0-9+/]*")}
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/ \t\r\n]*=?=?")
