@@ -10,13 +10,12 @@ from featurekit.expr.nodes import Call
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 from featurekit.types import Binary, String
 
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
-_NOT  # Between the letters Spark lets stand what Java calls white space, the same on each Java.
+_NOT_BASE64: Final = re.compile("[^A-Za-z0-9+/]+")
+# Between the letters Spark lets stand what Java calls white space, the same on each Java.
 _BASE64: Final = re.compile("[A-Za-z0-9+/\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]*=?=?")
 # What the first = of base64 is followed by, when so many letters are left over from groups of four.
 _PADDING: Final = {2: re.compile("==[^A-Za-z0-9+/]*"), 3: re.compile("=[^A-Za-z0-9+/]*")}
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/ \t\r\n]*=?=?")
 _LINE: Final = 57  # bytes of a line of 76 letters
 _PLAIN_IN_URL: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-*_")
 _URL: Final = ["+" if byte == 32 else chr(byte) if byte in _PLAIN_IN_URL else f"%{byte:02X}" for byte in range(256)]
