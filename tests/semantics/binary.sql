@@ -186,9 +186,9 @@ to_binary('Q', 'base64')                        binary   NULL
 to_binary('QQ=', 'base64')                      binary   NULL
 to_binary('Q!Q=', 'base64')                     binary   NULL
 to_binary('QU I=\n', 'base64')                  binary   NULL
-to_binary('Q\u2006U\u3000I\u000b=', 'base64')
-to_binary('QUI\u00a0=', 'base64')
-to_binary('Q\u2007Q', 'base64')
+to_binary('Q\u2006U\u3000I\u000b=', 'base64')   binary   x'4142'
+to_binary('QUI\u00a0=', 'base64')               binary   NULL
+to_binary('Q\u2007Q', 'base64')                 binary   NULL
 to_binary('QUI=QUI=', 'base64')                 binary   NULL
 try_to_binary(s, 'base64')                      binary   x'' | x'' | NULL | NULL | NULL | x'69b7' | x'0010' | x'a5a7' | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL
 try_to_binary(base64(bin), 'base64')            binary   x'' | x'00' | x'fffe' | NULL | x'616263' | x'c328' | x'61' | x'7f80' | x'c3a9f09f9880' | x'0001020304050607' | x'303132333435363738396162636465663031323334353637383961626364656621' | x'' | x'00' | x'fffe' | NULL | x'616263' | x'c328' | x'61' | x'7f80' | x'c3a9f09f9880' | x'0001020304050607' | x'303132333435363738396162636465663031323334353637383961626364656621' | x'' | x'00'
