@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -127,6 +129,47 @@ def _nested(arrow: pa.DataType) -> DataType | None:
     if pa.types.is_struct(arrow) and arrow.num_fields:
         return Struct(tuple((field.name, from_arrow(field.type)) for field in arrow))
     return None
+
+
+def for_arrow(value: Any, kind: DataType) -> Any:
+    """Return a held value as pyarrow takes it: structs by name, because it could read a tuple in two ways."""
+    match kind:
+        case _ if value is None:
+            return None
+        case Array():
+            return [for_arrow(part, kind.element) for part in value]
+        case Map():
+            return [(for_arrow(key, kind.key), for_arrow(part, kind.value)) for key, part in value]
+        case Struct():
+            return {name: for_arrow(part, inner) for part, (name, inner) in zip(value, kind.fields, strict=True)}
+        case _:
+            return value
+
+
+def held_values(array: pa.Array) -> list[Any]:
+    """Return an Arrow array's values as `types` says they are held."""
+    kind = array.type
+    if pa.types.is_timestamp(kind):
+        return array.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_date(kind):
+        return array.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_map(kind):
+        return _sliced(array, list(zip(held_values(array.keys), held_values(array.items), strict=True)))
+    if pa.types.is_list(kind):
+        return _sliced(array, held_values(array.values))
+    if pa.types.is_struct(kind):
+        return _where_valid(array, zip(*map(held_values, array.flatten()), strict=True))
+    return array.to_pylist()  # type: ignore[no-any-return]
+
+
+def _sliced(array: pa.Array, parts: Sequence[Any]) -> list[Any]:
+    return _where_valid(array, (tuple(parts[start:end]) for start, end in pairwise(array.offsets.to_pylist())))
+
+
+def _where_valid(array: pa.Array, rows: Iterable[Any]) -> list[Any]:
+    if not array.null_count:
+        return list(rows)
+    return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
 
 
 def to_arrow_schema(schema: Schema) -> pa.Schema:

@@ -16,8 +16,9 @@ from featurekit.errors import ExpressionError, FeaturekitError, InputError, Unsu
 from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
 from featurekit.expr.parse import parse_expression
 from featurekit.lower_aggregates import Lowered, lower_aggregate
+from featurekit.rows import check_depth
 from featurekit.source_schema import SourceSchema
-from featurekit.types import Array, DataType, Map, Struct, Timestamp, TimestampNtz, holds, is_nested
+from featurekit.types import DataType, Map, Timestamp, TimestampNtz, holds, is_nested
 
 SIBLING: Final = "$feature"
 """The qualifier of a column that stands for another feature of the view while its expression is compiled."""
@@ -131,12 +132,7 @@ class FeatureCompiler:
             expression: Node = Column(type=slot.type, nullable=True, name=slot.name)
         else:
             expression = transform(node, lambda part: self._lower(part, feature))
-        if isinstance(node.type, Array | Map | Struct):
-            raise UnsupportedFunctionError(
-                f"feature {feature.name!r} is of type {node.type.name}",
-                why="a feature is one value in the store and in a model's input, and this one has parts",
-                try_="take a part of it, such as element_at(x, 1), or what it amounts to, such as size(x)",
-            )
+        check_depth(feature.name, node.type)
         default = self._default(feature, node.type)
         if feature.expect and (why := check_expectation(feature.expect, node.type)):
             self._report(feature, "expect", InputError(f"`expect` can't be checked: {why}"))

@@ -12,10 +12,10 @@ from featurekit.defaults import typed_default
 from featurekit.definitions.on_demand import OnDemandFeature, OnDemandFeatureView
 from featurekit.definitions.problem import Place
 from featurekit.definitions.repository import Repository
-from featurekit.errors import ExpressionError, FeaturekitError, InputError, UnsupportedFunctionError
+from featurekit.errors import ExpressionError, FeaturekitError, InputError
 from featurekit.expr.nodes import Column, Node, transform
 from featurekit.expr.parse import parse_expression
-from featurekit.types import is_nested
+from featurekit.rows import check_depth
 
 Report = Callable[[Place, FeaturekitError], None]
 
@@ -132,12 +132,7 @@ class _OnDemandCompiler:
     def _compile(self, feature: OnDemandFeature) -> OnDemandOutput:
         assert self.scope is not None
         node = parse_expression(feature.sql, self.scope, aggregates_allowed=False)
-        if is_nested(node.type):
-            raise UnsupportedFunctionError(
-                f"feature {feature.name!r} is of type {node.type.name}",
-                why="a feature is one value in a model's input, and this one has parts",
-                try_="take a part of it, such as element_at(x, 1), or what it amounts to, such as size(x)",
-            )
+        check_depth(feature.name, node.type)
         node = transform(node, self._inline)
         path = ("on_demand_feature_views", self.view.name, "features", feature.name)
         default: Any = None

@@ -10,10 +10,36 @@ from __future__ import annotations
 from typing import Final
 
 from featurekit.compiled import CompiledView
-from featurekit.types import Field, Int8, Schema, Timestamp
+from featurekit.errors import UnsupportedFunctionError
+from featurekit.types import DataType, Field, Int8, Schema, Timestamp, parts
 
 LAST_EVENT: Final = "__last_event"
 STATUS_PREFIX: Final = "__status_"
+
+
+DEEPEST: Final = 8
+"""How many arrays, maps and structs a feature's own type may have within each other."""
+
+
+def depth(kind: DataType) -> int:
+    """Return how deep a type is nested.
+
+    >>> from featurekit.types import parse_type
+    >>> depth(parse_type("int")), depth(parse_type("array<struct<a:int,b:map<string,int>>>"))
+    (0, 3)
+    """
+    inner = parts(kind)
+    return 1 + max(map(depth, inner)) if inner else 0
+
+
+def check_depth(feature: str, kind: DataType) -> None:
+    """Raise where a feature's type is nested deeper than a row holds."""
+    if (found := depth(kind)) > DEEPEST:
+        raise UnsupportedFunctionError(
+            f"feature {feature!r} is nested {found} deep",
+            why=f"it is a {kind}, and a row holds at most {DEEPEST} arrays, maps and structs within each other",
+            try_="take a part of it, or flatten it",
+        )
 
 
 def offline_schema(view: CompiledView) -> Schema:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from featurekit.arrow_types import held_values, to_arrow
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import CompiledFeature, CompiledView
 from featurekit.consistency.cells import Answers, FieldSpec, same_values
@@ -41,7 +43,7 @@ from featurekit.online.values import acceptor
 from featurekit.rows import STATUS_PREFIX
 from featurekit.status import Status
 from featurekit.targets.spark import quote_identifier, render_literal
-from featurekit.types import Date, Field, Timestamp, TimestampNtz
+from featurekit.types import Field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +225,7 @@ def _spark_step(engine: BatchEngine, subject: _Subject) -> Step:
     table = engine.to_arrow(materialized_frame(engine, view, subject.as_of).where(conditions))
     if not table.num_rows:
         return Step(name="spark", value="no row", detail="no event in the view's reach")
-    scalar = table.column(feature.name)[0]
-    is_time = isinstance(feature.type, Date | Timestamp | TimestampNtz)
-    value = scalar.value if is_time else scalar.as_py()
+    (value,) = held_values(table.column(feature.name).take(pa.array([0])).combine_chunks().cast(to_arrow(feature.type)))
     status = Status.NULL if value is None else Status.PRESENT
     if feature.is_latest:
         status = max(status, Status(table.column(STATUS_PREFIX + feature.name)[0].as_py()))

@@ -2,7 +2,8 @@
 
 Values are compared in their declared type, by their bits: an int64 never as a double, a float32 never widened. Two
 rules need saying. Every NaN is the same value (V3 gives it one form; its payload is nobody's). And -0.0 is not 0.0:
-one divided by them differs, so a model can tell them apart, and V4 promises the same bits.
+one divided by them differs, so a model can tell them apart, and V4 promises the same bits. Both hold inside arrays,
+maps and structs too; the entries of a map have an order, and it counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featurekit.types import DataType, Float32, Float64
+from featurekit.online.nested_arrow import value_bytes
+from featurekit.types import DataType, Float32, Float64, is_nested
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
@@ -69,6 +71,9 @@ def same_values(left: pa.Array, right: pa.Array, kind: DataType) -> Flags:
     both = _flags(pc.and_(left.is_valid(), right.is_valid()))
     if isinstance(kind, Float32 | Float64):
         same: Flags = float_bits(left, kind) == float_bits(right, kind)
+    elif is_nested(kind):
+        # As a row stores them: one text of bytes for one value, whatever it is made of.
+        same = _flags(pc.equal(value_bytes(left, kind), value_bytes(right, kind)))
     else:
         same = _flags(pc.equal(left, right))
     return both & same

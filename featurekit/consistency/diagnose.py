@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from featurekit.arrow_types import for_arrow
 from featurekit.consistency.causes import Cause, Refresh, RowState, StoredRow, explain
 from featurekit.consistency.cells import (
     Answers,
@@ -137,7 +138,7 @@ def _cell_causes(
 def _holds_default(spec: FieldSpec, served: Cells) -> Flags:
     if spec.default is None:
         return np.zeros(len(served.values), np.bool_)
-    default = pa.array([spec.default], served.values.type)
+    default = pa.array([for_arrow(spec.default, spec.type)], served.values.type)
     return same_values(served.values, default.take(pa.array(np.zeros(len(served.values), np.int64))), spec.type)
 
 

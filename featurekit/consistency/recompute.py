@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featurekit.arrow_types import to_arrow
+from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, Cells, Codes, FieldSpec, Flags
@@ -83,7 +83,7 @@ def _cells(rows: pa.Table, spec: FieldSpec, found: Flags) -> Cells:
     values = _whole(rows.column(spec.name), to_arrow(spec.type))
     if not spec.is_latest:
         # Without a row there still is a value: of nothing, a count is 0 and the rest NULL (DESIGN T5).
-        values = pc.if_else(pa.array(found), values, pa.scalar(spec.empty, values.type))
+        values = pc.if_else(pa.array(found), values, pa.scalar(for_arrow(spec.empty, spec.type), values.type))
     statuses = np.where(_numpy(values.is_valid()), np.uint8(Status.PRESENT), np.uint8(Status.NULL))
     if spec.is_latest:
         stored = _numpy(rows.column(STATUS_PREFIX + spec.name)).astype(np.uint8)
@@ -94,7 +94,9 @@ def _cells(rows: pa.Table, spec: FieldSpec, found: Flags) -> Cells:
 
 def _with_default(values: pa.Array, statuses: Codes, spec: FieldSpec) -> Cells:
     lacking = statuses != Status.PRESENT
-    filler = pa.scalar(spec.default, values.type)  # NULL where no default is declared: an expired value is no value
+    filler = pa.scalar(
+        for_arrow(spec.default, spec.type), values.type
+    )  # NULL where no default is declared: an expired value is no value
     values = pc.if_else(pa.array(lacking), filler, values)
     if spec.default is not None:
         statuses = np.where(lacking, np.uint8(Status.DEFAULTED), statuses)

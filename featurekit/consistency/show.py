@@ -8,18 +8,33 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from featurekit.arrow_types import held_values
 from featurekit.clock import Instant, format_instant, to_date
 from featurekit.consistency.cells import Answers, Cells, FieldSpec
 from featurekit.status import Status
-from featurekit.types import Binary, Boolean, DataType, Date, Float32, Float64, String, Timestamp, TimestampNtz
+from featurekit.types import (
+    Array,
+    Binary,
+    Boolean,
+    DataType,
+    Date,
+    Float32,
+    Float64,
+    Map,
+    String,
+    Struct,
+    Timestamp,
+    TimestampNtz,
+)
 
 ROW_FIELDS = 4
 LONGEST = 80
+MOST_PARTS = 16
 
 
 def show_cell(spec: FieldSpec, cells: Cells, position: int) -> str:
     """Return one cell: its value, or the status that stands for none; a default says that it is one."""
-    value = _held(cells.values, position, spec.type)
+    (value,) = held_values(cells.values.take(pa.array([position])))
     return show_status(value, Status(int(cells.statuses[position])), spec.type)
 
 
@@ -79,16 +94,24 @@ def show_value(value: Any, kind: DataType) -> str:
             return _show_float(np.float32(value))  # 0.1, not the double it widens to
         case Float64():
             return _show_float(np.float64(value))
+        case Array():
+            return _shortened(
+                f"[{', '.join(show_value(part, kind.element) for part in value[:MOST_PARTS])}{_rest(value)}]"
+            )
+        case Map():
+            pairs = (f"{show_value(key, kind.key)}: {show_value(part, kind.value)}" for key, part in value[:MOST_PARTS])
+            return _shortened(f"{{{', '.join(pairs)}{_rest(value)}}}")
+        case Struct():
+            fields = (
+                f"{name}: {show_value(part, inner)}" for (name, inner), part in zip(kind.fields, value, strict=True)
+            )
+            return _shortened(f"({', '.join(fields)})")
         case _:
             return str(value)
 
 
-def _held(values: pa.Array, position: int, kind: DataType) -> Any:
-    """Return one value as `types` says it is held."""
-    scalar = values[position]
-    if isinstance(kind, Date | Timestamp | TimestampNtz):
-        return scalar.value
-    return scalar.as_py()
+def _rest(value: tuple[Any, ...]) -> str:
+    return f", … {len(value):,} in all" if len(value) > MOST_PARTS else ""
 
 
 def _show_float(value: np.floating[Any]) -> str:

@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
     kind: DataType
     outputs: Index
-    values: Array | list[list[Any]]
+    values: Array | list[Sequence[Any]]
 
     def put(self, columns: Sequence[Any], into: list[Any]) -> None:
         """Put this part's columns where they belong among all outputs'."""

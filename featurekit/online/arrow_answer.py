@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from featurekit.arrow_types import to_arrow
+from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.online.answer import Answer
 from featurekit.online.columns import Array
+from featurekit.online.nested_arrow import arrow_array
+from featurekit.online.nested_columns import NestedColumn
 from featurekit.status import Status
-from featurekit.types import Field
+from featurekit.types import DataType, Field, is_nested
 
 Mask = npt.NDArray[np.bool_]
 
@@ -32,11 +34,17 @@ def arrow_table(answer: Answer, schema: pa.Schema, count: int) -> pa.Table:
     for part in answer.parts:
         kind = to_arrow(part.kind)
         if isinstance(part.values, list):
-            columns = [pa.array(column, kind) for column in part.values]
+            columns = [_array(column, part.kind, kind) for column in part.values]
         else:
             columns = _columns(part.values, None if valid is None else valid[part.outputs], kind, count)
         part.put(columns, into=arrays)
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _array(column: Sequence[Any], kind: DataType, arrow: pa.DataType) -> pa.Array:
+    if isinstance(column, NestedColumn):
+        return arrow_array(column.column)
+    return pa.array([for_arrow(value, kind) for value in column] if is_nested(kind) else column, arrow)
 
 
 def _columns(values: Array, valid: Mask | None, kind: pa.DataType, count: int) -> list[Any]:

@@ -15,8 +15,9 @@ from typing import Any, Final, NoReturn
 from featurekit.clock import Instant
 from featurekit.errors import CodecError, ForeignRowError, NewerWireVersionError, TruncatedRowError
 from featurekit.online.layout import HEADER, WIRE_VERSION, RowLayout, Storage, identity_bytes, row_layout, storage_of
+from featurekit.online.nested import nested_reader, nested_writer
 from featurekit.status import Status
-from featurekit.types import Boolean, DataType, Decimal, Field, Float32, Float64, String
+from featurekit.types import Array, Boolean, DataType, Decimal, Field, Float32, Float64, Map, String, Struct
 
 CANONICAL_NAN: Final = math.nan
 # Decimals are moved to and from their unscaled integers; this holds every decimal(38,s) without rounding.
@@ -149,6 +150,8 @@ def from_stored(kind: DataType) -> Callable[[Any], Any]:
             return lambda stored: scaled(stored, scale)
         case String():
             return decode_text
+        case Array() | Map() | Struct():
+            return nested_reader(kind, from_stored)
         case _:
             return _same
 
@@ -164,6 +167,8 @@ def to_stored(kind: DataType) -> Callable[[Any], Any]:
             return lambda value: unscaled(value, scale)
         case String():
             return str.encode
+        case Array() | Map() | Struct():
+            return nested_writer(kind, to_stored)
         case _:
             return _same
 

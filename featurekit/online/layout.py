@@ -7,7 +7,8 @@
     16  i64     newest visible event, microseconds
     24          values of fixed width: the widest first, fields of one storage side by side in field order
     …           two status bits per field, four fields a byte, the first field lowest
-    …           variable section: the bytes of strings and binaries in field order, nothing between them
+    …           variable section: the bytes of strings, binaries and nested values (`nested`) in field order, nothing
+                between them
 
 All rows of a view have the same fixed part, so many rows are one NumPy array of `RowLayout.dtype`.
 """
@@ -24,6 +25,7 @@ from typing import Final
 import numpy as np
 
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -36,8 +38,10 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
     String,
+    Struct,
     Timestamp,
     TimestampNtz,
 )
@@ -58,7 +62,7 @@ class Storage(Enum):
     I8 = ("<i8", "q")
     F4 = ("<f4", "f")
     I4 = ("<i4", "i")
-    END = ("<u4", "I")  # of a string or binary: where it ends in the variable section
+    END = ("<u4", "I")  # of a string, binary or nested value: where it ends in the variable section
     I2 = ("<i2", "h")
     I1 = ("<i1", "b")
     BOOL = ("<u1", "B")
@@ -81,7 +85,7 @@ def storage_of(kind: DataType) -> Storage | None:
             return Storage.F4
         case Int32() | Date():
             return Storage.I4
-        case String() | Binary():
+        case String() | Binary() | Array() | Map() | Struct():
             return Storage.END
         case Int16():
             return Storage.I2

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from featurekit.expr.nodes import Column
 from featurekit.online.columns import Array, Codes, ViewColumns, is_held_as_object, storage_dtype
+from featurekit.online.nested_columns import NestedColumn
 from featurekit.online.planned import OnDemand, PlannedView
 from featurekit.online.reason import Reason
 from featurekit.plan import PlanExpression
@@ -27,7 +28,7 @@ _Mask = npt.NDArray[np.bool_]
 class Computed(NamedTuple):
     """One on-demand feature: `values` as a `Part` of one output has them."""
 
-    values: Array | list[list[Any]]
+    values: Array | list[Sequence[Any]]
     statuses: Codes
     reasons: Codes
 
@@ -92,8 +93,8 @@ def _held(given: _Input) -> Sequence[Any]:
         assert given.request is not None
         return given.request
     group, at = given.view.reader.group_of(given.place)
-    values = given.read.values[group][at]
-    held: list[Any] = values if isinstance(values, list) else values.tolist()
+    values = given.read.values[group]
+    held: Sequence[Any] = values[at] if isinstance(values, list) else values[at].tolist()
     statuses = given.statuses
     if statuses is None:
         return held
@@ -131,7 +132,7 @@ def _codes(item: PlanExpression, valid: _Mask | None, count: int, away: Sequence
     return statuses, reasons
 
 
-def _as_part(values: list[Any], kind: DataType) -> Array | list[list[Any]]:
+def _as_part(values: list[Any], kind: DataType) -> Array | list[Sequence[Any]]:
     if is_held_as_object(kind):
         return [values]
     return np.array([[0 if value is None else value for value in values]], storage_dtype(kind))
@@ -141,10 +142,13 @@ def _over_columns(
     on_demand: OnDemand, inputs: Sequence[_Input], masks: Sequence[Sequence[_Mask]], count: int
 ) -> list[Computed]:
     # Here: who looks up few rows loads no vector kernels.
+    from featurekit.online.nested_vectors import nested_vector
     from featurekit.targets.vectors.vector import Vector
 
     def vector(given: _Input) -> Vector:
         array = _array(given)
+        if isinstance(array, NestedColumn):
+            return nested_vector(array.column)
         if array is None:
             return Vector.of_held(_held(given), given.column.type)
         return Vector.of_array(array, _valid(given), given.column.type)
@@ -163,16 +167,17 @@ def _over_columns(
     return computed
 
 
-def _array(given: _Input) -> Array | None:
+def _array(given: _Input) -> Array | NestedColumn | None:
     """Return an input's array, None where it is held as objects."""
     if given.view is None or given.read is None:
         return None
     group, at = given.view.reader.group_of(given.place)
     values = given.read.values[group]
-    if isinstance(values, list):
-        return None
-    array: Array = values[at]
     stand_in = given.view.reader.stand_in(given.place)
+    if isinstance(values, list):
+        column = values[at]
+        return column if isinstance(column, NestedColumn) and (given.statuses is None or stand_in is None) else None
+    array: Array = values[at]
     if given.statuses is None or stand_in is None:
         return array
     return np.where(given.statuses == Status.UNAVAILABLE, array.dtype.type(stand_in), array)

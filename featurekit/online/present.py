@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,16 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from featurekit.clock import to_date, to_datetime
-from featurekit.online.columns import Array
-from featurekit.types import DataType, Date, Decimal, Timestamp, TimestampNtz, is_numeric
+from featurekit.online.columns import Array as Values
+from featurekit.types import (
+    Array,
+    DataType,
+    Date,
+    Decimal,
+    Map,
+    Struct,
+    Timestamp,
+    TimestampNtz,
+    is_nested,
+    is_numeric,
+)
 
-Lists = list[list[Any]]
+Lists = list[Sequence[Any]]
+Convert = Callable[[Any], Any]
 
 
-def python_value(kind: DataType) -> Callable[[Any], Any] | None:
+def python_value(kind: DataType) -> Convert | None:
     """Return a function from a held value to the one callers get; None where they are the same.
 
-    A time outside the years 1 to 9999 has no `datetime`; it stays a NumPy one.
+    A time outside the years 1 to 9999 has no `datetime`; it stays a NumPy one. An array is a list, a map a dict in its
+    order, a struct a dict of its fields; what is nested in a map's key stays a tuple, since no list can be a key.
     """
     match kind:
         case Timestamp():
@@ -28,11 +41,43 @@ def python_value(kind: DataType) -> Callable[[Any], Any] | None:
             return _clock_reading
         case Date():
             return _date
+        case Array():
+            part = _part(kind.element)
+            return lambda value: list(value) if part is None else [part(each) for each in value]
+        case Map():
+            return _dict_of(_key(kind.key), _part(kind.value) or _same)
+        case Struct():
+            fields = [(name, _part(inner) or _same) for name, inner in kind.fields]
+            return lambda value: {name: show(part) for (name, show), part in zip(fields, value, strict=True)}
         case _:
             return None
 
 
-def python_lists(kind: DataType, values: Array | Lists, valid: npt.NDArray[np.bool_] | None) -> Lists:
+def _part(kind: DataType) -> Convert | None:
+    convert = python_value(kind)
+    return None if convert is None else lambda value: None if value is None else convert(value)
+
+
+def _dict_of(key: Convert, item: Convert) -> Convert:
+    return lambda pairs: {key(name): item(value) for name, value in pairs}
+
+
+def _key(kind: DataType) -> Convert:
+    """Return a function from a held value to one that can be a dict's key."""
+    match kind:
+        case Array():
+            element = _key(kind.element)
+            return lambda value: None if value is None else tuple([element(each) for each in value])
+        case Struct():
+            fields = [_key(inner) for _, inner in kind.fields]
+            return lambda value: (
+                None if value is None else tuple([show(part) for show, part in zip(fields, value, strict=True)])
+            )
+        case _:
+            return _part(kind) or _same
+
+
+def python_lists(kind: DataType, values: Values | Lists, valid: npt.NDArray[np.bool_] | None) -> Lists:
     """Return columns as lists of Python values, None where a value is not valid."""
     lists: Lists = values if isinstance(values, list) else values.tolist()
     convert = python_value(kind)
@@ -45,10 +90,11 @@ def python_lists(kind: DataType, values: Array | Lists, valid: npt.NDArray[np.bo
     ]
 
 
-def numpy_columns(kind: DataType, values: Array | Lists) -> list[Array]:
+def numpy_columns(kind: DataType, values: Values | Lists) -> list[Values]:
     """Return columns as arrays of the type's own dtype; Python objects where NumPy has none."""
     if isinstance(values, list):
-        return [_objects(column) for column in values]
+        show = _part(kind) if is_nested(kind) else None
+        return [_objects(column if show is None else [show(value) for value in column]) for column in values]
     match kind:
         case Timestamp() | TimestampNtz():
             return list(values.view("<M8[us]"))
@@ -63,17 +109,15 @@ def is_number(kind: DataType) -> bool:
     return is_numeric(kind) or kind.name == "boolean"
 
 
-def float_rows(kind: DataType, values: Array | Lists) -> Array:
+def float_rows(kind: DataType, values: Values | Lists) -> Values:
     """Return numeric columns (columns × rows) as something that casts to floats."""
     if isinstance(kind, Decimal):
         return np.array([[np.nan if value is None else float(value) for value in column] for column in values])
     return np.asarray(values)
 
 
-def _objects(column: list[Any]) -> Array:
-    found = np.empty(len(column), object)
-    found[:] = column
-    return found
+def _objects(column: Sequence[Any]) -> Values:
+    return np.fromiter(column, object, len(column))  # told the type: lists of one length are no matrix
 
 
 def _instant(value: int) -> Any:

@@ -17,6 +17,7 @@ from featurekit.online.columns import Codes
 from featurekit.online.present import float_rows, is_number, numpy_columns, python_lists
 from featurekit.online.request import Columns, did_you_mean
 from featurekit.status import Status
+from featurekit.types import Field
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,13 +58,19 @@ class Features:
     def names(self) -> tuple[str, ...]:
         return self._plan.names
 
+    @property
+    def outputs(self) -> tuple[Field, ...]:
+        """The outputs' names and types."""
+        return self._plan.outputs
+
     def to_dict(self) -> Any:
         """Return name → value for one entity, a list of such dicts for many; None where there is no value.
 
-        Timestamps are aware datetimes in UTC, dates are dates, decimals exact.
+        Timestamps are aware datetimes in UTC, dates are dates, decimals exact; an array is a list, maps
+        and structs are dicts.
         """
         names, valid, answer = self.names, self._valid, self._answer
-        columns: list[list[Any]] = [[]] * len(names)
+        columns: list[Sequence[Any]] = [[]] * len(names)
         for part in answer.parts:
             mask = None if valid is None else valid[part.outputs]
             part.put(python_lists(part.kind, part.values, mask), into=columns)
@@ -74,7 +81,8 @@ class Features:
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """Return name → array, each of its type's own dtype; a masked array where any value is not there.
 
-        Timestamps and dates are datetime64 (UTC); strings, binaries and decimals are Python objects.
+        Timestamps and dates are datetime64 (UTC); strings, binaries, decimals and nested values are Python objects, as
+        `to_dict` gives them.
         """
         columns: list[Any] = [None] * len(self.names)
         for part in self._answer.parts:

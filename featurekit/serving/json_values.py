@@ -8,7 +8,7 @@ date, timestamp           ISO 8601; a timestamp with its zone
 timestamp_ntz             ISO 8601 without a zone
 binary                    Base64
 array                     a list
-map                       an object, or a list of [key, value]
+map                       an object where its keys are strings, else a list of [key, value]; either is read
 struct                    an object
 """
 
@@ -33,12 +33,14 @@ from featurekit.types import (
     Float32,
     Float64,
     Map,
+    String,
     Struct,
     Timestamp,
     TimestampNtz,
 )
 
 FromJson = Callable[[Any], Any]
+ToJson = Callable[[Any], Any]
 
 _NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -85,6 +87,49 @@ def to_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value
+
+
+def shown(kind: DataType) -> ToJson:
+    """Return a function from a value that a lookup gave to one that the JSON encoder takes.
+
+    >>> from featurekit.types import parse_type
+    >>> shown(parse_type("array<double>"))([1.5, math.nan]), shown(parse_type("map<int,string>"))({1: "a"})
+    ([1.5, 'NaN'], [[1, 'a']])
+    """
+    match kind:
+        case Array():
+            part = shown(kind.element)
+            return _unless_none(lambda value: [part(each) for each in value])
+        case Map(key=String()):
+            item = shown(kind.value)
+            return _unless_none(lambda value: {key: item(each) for key, each in value.items()})
+        case Map():
+            key, item = _shown_key(kind.key), shown(kind.value)
+            return _unless_none(lambda value: [[key(name), item(each)] for name, each in value.items()])
+        case Struct():
+            fields = {name: shown(inner) for name, inner in kind.fields}
+            return _unless_none(lambda value: {name: fields[name](each) for name, each in value.items()})
+        case _:
+            return to_json
+
+
+def _shown_key(kind: DataType) -> ToJson:
+    """A map's keys that have parts are tuples, since a dict's must be hashed; JSON has them as it has the rest."""
+    match kind:
+        case Array():
+            part = _shown_key(kind.element)
+            return _unless_none(lambda value: [part(each) for each in value])
+        case Struct():
+            fields = [(name, _shown_key(inner)) for name, inner in kind.fields]
+            return _unless_none(
+                lambda value: {name: part(each) for (name, part), each in zip(fields, value, strict=True)}
+            )
+        case _:
+            return to_json
+
+
+def _unless_none(convert: ToJson) -> ToJson:
+    return lambda value: None if value is None else convert(value)
 
 
 def _map_from_json(name: str, kind: Map) -> FromJson:

@@ -26,7 +26,7 @@ from featurekit.errors import (
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
 from featurekit.plan import LookupPlan
-from featurekit.serving.json_values import FromJson, from_json, to_json
+from featurekit.serving.json_values import FromJson, from_json, shown, to_json
 from featurekit.serving.model import Prediction
 from featurekit.status import Status
 
@@ -162,9 +162,10 @@ def _header(features: Features) -> dict[str, Any]:
 
 def _shown_values(features: Features) -> Any:
     found = features.to_dict()
+    show = {output.name: shown(output.type) for output in features.outputs}
     if features.is_single:
-        return {name: to_json(value) for name, value in found.items()}
-    return [{name: to_json(value) for name, value in row.items()} for row in found]
+        return {name: show[name](value) for name, value in found.items()}
+    return [{name: show[name](value) for name, value in row.items()} for row in found]
 
 
 def _shown_statuses(features: Features) -> dict[str, Any]:

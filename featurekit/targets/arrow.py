@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from featurekit.arrow_types import to_arrow
+from featurekit.arrow_types import for_arrow, held_values, to_arrow
 from featurekit.expr.nodes import Column, Node
 from featurekit.targets.vectors.evaluate import compile_columns
 from featurekit.targets.vectors.vector import OBJECT, Lists, Vector, dtype_of
@@ -19,9 +17,7 @@ from featurekit.types import (
     Boolean,
     DataType,
     Date,
-    Map,
     String,
-    Struct,
     Timestamp,
     TimestampNtz,
 )
@@ -63,7 +59,7 @@ def from_arrow_array(array: pa.Array, kind: DataType) -> Vector:
             offsets = array.offsets.to_numpy().astype(np.int64)
             valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
             return Vector.of_lists(Lists(offsets, from_arrow_array(array.values, kind.element)), valid)
-        return Vector.of_held(_held(array), kind)
+        return Vector.of_held(held_values(array), kind)
     valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
     if isinstance(kind, Boolean):
         return Vector(array.fill_null(False).to_numpy(zero_copy_only=False), valid)
@@ -80,51 +76,10 @@ def to_arrow_array(vector: Vector, kind: DataType) -> pa.Array:
     """Return a vector as the Arrow array that featurekit writes its type as."""
     form = to_arrow(kind)
     if dtype_of(kind) == OBJECT:
-        return pa.array([_for_arrow(value, kind) for value in vector.values.tolist()], form)
+        return pa.array([for_arrow(value, kind) for value in vector.values.tolist()], form)
     mask = None if vector.valid is None else ~vector.valid
     if isinstance(kind, Date):
         return pa.array(vector.values.astype(np.int32), pa.int32(), mask=mask).cast(form)
     if isinstance(kind, Timestamp | TimestampNtz):
         return pa.array(vector.values, pa.int64(), mask=mask).cast(form)
     return pa.array(vector.values, form, mask=mask)
-
-
-def _held(array: pa.Array) -> list[Any]:
-    """Return an Arrow array's values as Python holds them."""
-    kind = array.type
-    if pa.types.is_timestamp(kind):
-        return array.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
-    if pa.types.is_date(kind):
-        return array.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
-    if pa.types.is_map(kind):
-        return _sliced(array, list(zip(_held(array.keys), _held(array.items), strict=True)))
-    if pa.types.is_list(kind):
-        return _sliced(array, _held(array.values))
-    if pa.types.is_struct(kind):
-        return _where_valid(array, zip(*map(_held, array.flatten()), strict=True))
-    return array.to_pylist()  # type: ignore[no-any-return]
-
-
-def _sliced(array: pa.Array, parts: Sequence[Any]) -> list[Any]:
-    return _where_valid(array, (tuple(parts[start:end]) for start, end in pairwise(array.offsets.to_pylist())))
-
-
-def _where_valid(array: pa.Array, rows: Iterable[Any]) -> list[Any]:
-    if not array.null_count:
-        return list(rows)
-    return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
-
-
-def _for_arrow(value: Any, kind: DataType) -> Any:
-    """Return a held value as pyarrow takes it: structs by name, because it could read a tuple in two ways."""
-    match kind:
-        case _ if value is None:
-            return None
-        case Array():
-            return [_for_arrow(part, kind.element) for part in value]
-        case Map():
-            return [(_for_arrow(key, kind.key), _for_arrow(part, kind.value)) for key, part in value]
-        case Struct():
-            return {name: _for_arrow(part, inner) for part, (name, inner) in zip(value, kind.fields, strict=True)}
-        case _:
-            return value

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import redis
 
-from featurekit.arrow_types import to_arrow
+from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.clock import DAY, Instant
 from featurekit.counters import add_counters
 from featurekit.grid import Grid
@@ -127,7 +127,7 @@ def held_array(values: Sequence[Any], kind: DataType) -> pa.Array:
     arrow = to_arrow(kind)
     if pa.types.is_temporal(arrow):
         return pa.array(values, pa.int32() if arrow.bit_width == 32 else pa.int64()).view(arrow)
-    return pa.array(values, arrow)
+    return pa.array([for_arrow(value, kind) for value in values], arrow)
 
 
 def row_sink(url: str, view: PlanView, space: KeySpace, *, expires_in_s: int = 3600, **options: Any) -> RedisRowSink:

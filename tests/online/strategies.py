@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -20,12 +21,15 @@ from featurekit.types import (
     Int16,
     Int32,
     Int64,
+    Map,
     Null,
     String,
+    Struct,
     Timestamp,
     TimestampNtz,
     integer_range,
     is_integer,
+    parse_type,
 )
 
 KEY_TYPES: tuple[DataType, ...] = (
@@ -46,7 +50,45 @@ KEY_TYPES: tuple[DataType, ...] = (
     Timestamp(),
     TimestampNtz(),
 )
-TYPES: tuple[DataType, ...] = (*KEY_TYPES, Null())
+SCALARS: tuple[DataType, ...] = (*KEY_TYPES, Null())
+# What people store, each sort of part in each other, and the deepest that may be.
+NESTED: tuple[DataType, ...] = tuple(
+    map(
+        parse_type,
+        (
+            "array<float>",
+            "array<double>",
+            "array<bigint>",
+            "array<boolean>",
+            "array<string>",
+            "array<decimal(30,2)>",
+            "array<void>",
+            "map<string,int>",
+            "map<int,array<string>>",
+            "map<struct<a:int,b:string>,double>",
+            "struct<a:int>",
+            "struct<city:string,at:timestamp,tags:array<string>,price:decimal(9,2),is_new:boolean>",
+            "array<array<array<int>>>",
+            "array<struct<a:double,b:map<string,binary>>>",
+            "struct<a:struct<b:struct<c:string,d:void>>>",
+            "array<map<bigint,struct<a:array<date>,b:smallint>>>",
+            "array<array<array<array<array<array<array<array<tinyint>>>>>>>>",
+        ),
+    )
+)
+TYPES: tuple[DataType, ...] = (*SCALARS, *NESTED)
+
+
+def nested_types(deepest: int = 3) -> st.SearchStrategy[DataType]:
+    """Return arrays, maps and structs of any types."""
+    inner = st.sampled_from(SCALARS) if deepest == 1 else st.sampled_from(SCALARS) | nested_types(deepest - 1)
+    keys = st.sampled_from(KEY_TYPES)
+    fields = st.lists(inner, min_size=1, max_size=9)
+    return st.one_of(
+        st.builds(Array, inner),
+        st.builds(Map, keys, inner),
+        fields.map(lambda kinds: Struct(tuple((f"f{i}", kind) for i, kind in enumerate(kinds)))),
+    )
 
 
 def values(kind: DataType) -> st.SearchStrategy[Any]:
@@ -72,6 +114,13 @@ def values(kind: DataType) -> st.SearchStrategy[Any]:
             return st.integers(-(2**31), 2**31 - 1)
         case Timestamp() | TimestampNtz():
             return st.integers(-(2**63) + 1, 2**63 - 1)
+        case Array():
+            return st.lists(st.none() | values(kind.element), max_size=10).map(tuple)
+        case Map():
+            pairs = st.tuples(values(kind.key), st.none() | values(kind.value))
+            return st.lists(pairs, max_size=4, unique_by=lambda pair: repr(pair[0])).map(tuple)
+        case Struct():
+            return st.tuples(*(st.none() | values(inner) for _, inner in kind.fields))
         case _:
             return st.none()
 
@@ -86,6 +135,8 @@ def same(one: Any, other: Any) -> bool:
         if math.isnan(one) or math.isnan(other):
             return math.isnan(one) and math.isnan(other)
         return one == other and math.copysign(1, one) == math.copysign(1, other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, decimal.Decimal) and isinstance(other, decimal.Decimal):
         return one == other and one.as_tuple().exponent == other.as_tuple().exponent
     return type(one) is type(other) and bool(one == other)

@@ -31,6 +31,7 @@ from featurekit.types import (
     String,
     Timestamp,
     TimestampNtz,
+    parse_type,
 )
 from tests.online.servers import FINGERPRINT, offline_batch, plan_field, view_plan
 from tests.online.strategies import TYPES, same, values
@@ -86,6 +87,27 @@ ROWS: list[tuple[str, list[DataType], list[Any]]] = [
             Float32(), Decimal(9, 2), Binary(), TimestampNtz(),
         ],
         [True, "x", 1, 2.5, Exact("3.25"), 4, 5, 6, 7, 8, 9.5, Exact("10.25"), b"yz", 11],
+    ),
+    ("array empty", [parse_type("array<int>")], [()]),
+    ("array of ints", [parse_type("array<int>")], [(1, None, -1)]),
+    ("array of floats", [parse_type("array<float>")], [(-0.0, math.nan, 1.5)]),
+    ("array of nine", [parse_type("array<boolean>")], [(True,) * 8 + (None,)]),
+    ("array of decimals", [parse_type("array<decimal(30,2)>")], [(Exact("-0.01"), None)]),
+    ("array of strings", [parse_type("array<string>")], [("ab", None, "", "é")]),
+    ("array of voids", [parse_type("array<void>")], [(None, None)]),
+    ("array of arrays", [parse_type("array<array<tinyint>>")], [((1, 2), (), None)]),
+    ("map", [parse_type("map<string,int>")], [(("b", 7), ("a", None))]),
+    ("map empty", [parse_type("map<string,int>")], [()]),
+    ("struct", [parse_type("struct<a:smallint,b:string,c:double,d:void>")], [(-2, "x", None, None)]),
+    (
+        "nested in each other",
+        [parse_type("struct<a:map<int,array<timestamp>>,b:array<struct<c:binary,d:date>>>")],
+        [(((1, (AS_OF,)), (2, None)), ((b"\0", 1), None, (None, None)))],
+    ),
+    (
+        "nested among others",
+        [String(), parse_type("array<double>"), Int64(), parse_type("array<double>"), parse_type("map<int,int>")],
+        ["é", (0.1,), 5, Status.MISSING, ((3, 4),)],
     ),
 ]  # fmt: skip
 
