@@ -6,6 +6,7 @@
     schedule       a flight was due to leave         known then; a second version of the row says that it was cancelled
     weather        an hour's weather at an airport   known when the hour is over
     planes         what a plane is                   known before the year began
+    airports       where an airport lies             known before the year began
 
 `departures.departed_at` is a naive New York clock reading, as many real tables have it, so its source must declare a
 zone. All other times are UTC. The data hold no time of a cancellation: it counts as known at 04:00 in New York of the
@@ -29,7 +30,7 @@ from featurekit.examples.nycflights import NycFlights
 
 _LANDING_LAG: Final = 5 * MINUTE
 _CANCELLATIONS_KNOWN: Final = DAY + 4 * HOUR  # on New York's clock, after the midnight that began the day
-_PLANES_LISTED: Final = from_datetime(datetime(2012, 12, 31, tzinfo=UTC))
+_LISTED: Final = from_datetime(datetime(2012, 12, 31, tzinfo=UTC))
 _FLIGHT: Final = ("flight_id", "carrier", "flight", "tailnum", "origin", "dest", "distance")
 
 
@@ -159,11 +160,18 @@ def _weather(flights: Flights) -> pa.Table:
 
 def _planes(flights: Flights) -> pa.Table:
     planes = flights.raw.planes
-    listed_at = _instants(np.full(planes.num_rows, _PLANES_LISTED))
+    listed_at = _instants(np.full(planes.num_rows, _LISTED))
     described = ("tailnum", "year", "type", "manufacturer", "model", "engines", "seats", "engine")
     return pa.table({**_columns(planes, *described), "listed_at": listed_at, "recorded_at": listed_at}).sort_by(
         "tailnum"
     )
+
+
+def _airports(flights: Flights) -> pa.Table:
+    airports = flights.raw.airports
+    listed_at = _instants(np.full(airports.num_rows, _LISTED))
+    place = {"airport": airports["faa"], "latitude": airports["lat"], "longitude": airports["lon"]}
+    return pa.table({**place, "listed_at": listed_at, "recorded_at": listed_at}).sort_by("airport")
 
 
 def _columns(table: pa.Table, *names: str) -> dict[str, pa.ChunkedArray]:
@@ -181,4 +189,5 @@ EVENT_TABLES: Final[Mapping[str, Callable[[Flights], pa.Table]]] = {
     "schedule": _schedule,
     "weather": _weather,
     "planes": _planes,
+    "airports": _airports,
 }

@@ -50,6 +50,7 @@ class FlightSources:
     schedule: SourceFile
     weather: SourceFile
     planes: SourceFile
+    airports: SourceFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -48,6 +48,7 @@ _PLANE_TYPES: Final = {
     **dict.fromkeys(("tailnum", "type", "manufacturer", "model", "engine"), pa.string()),
     **dict.fromkeys(("year", "engines", "seats"), pa.int32()),
 }
+_AIRPORT_TYPES: Final = {"faa": pa.string(), "lat": pa.float64(), "lon": pa.float64()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +58,7 @@ class NycFlights:
     flights: pa.Table
     weather: pa.Table
     planes: pa.Table
+    airports: pa.Table
     zones: Mapping[str, str]  # airport -> IANA name, for each destination
 
 
@@ -86,6 +88,7 @@ def read_nycflights(folder: Path) -> NycFlights:
         flights=_read_table(folder / _FLIGHTS, _FLIGHT_TYPES),
         weather=_read_table(folder / _WEATHER, _WEATHER_TYPES),
         planes=_read_table(folder / _PLANES, _PLANE_TYPES),
+        airports=_read_table(folder / _AIRPORTS, _AIRPORT_TYPES),
         zones=_read_zones(folder / _AIRPORTS),
     )
 

@@ -187,7 +187,7 @@ def _walk(tour: Tour) -> None:
 
     tour.say(
         "Look up",
-        """The client needs Redis and nothing else. Ten flights that leave two hours from now, 57 features each, in one
+        """The client needs Redis and nothing else. Ten flights that leave two hours from now, 67 features each, in one
         round trip:""",
     )
     tour.snippet(LOOK_UP)

@@ -96,6 +96,7 @@ def test_sources_hold_every_row_of_the_package(flight_sources: FlightSources) ->
         "schedule": 336_776 + 8_255,
         "weather": 26_115,
         "planes": 3_322,
+        "airports": 1_458,
     }
 
 
@@ -181,6 +182,7 @@ def test_every_row_is_recorded_at_or_after_its_event(flight_sources: FlightSourc
         (flight_sources.schedule, "scheduled_at"),
         (flight_sources.weather, "observed_at"),
         (flight_sources.planes, "listed_at"),
+        (flight_sources.airports, "listed_at"),
     ):
         table = read(file)
         assert pc.all(pc.greater_equal(table["recorded_at"], table[event])).as_py(), file.path.name
