@@ -66,6 +66,12 @@ CELLS := 1000000
 fuzz: setup ## random expressions on random rows, Spark beside our evaluators: make fuzz CELLS=1000000 SEED=7
 	$(RUN) -m benchmarks.fuzz --cells $(CELLS) $(addprefix --seed ,$(SEED))
 
+types: setup ## inferred types beside Spark's analysed schema, for the whole catalogue
+	$(RUN) -m benchmarks.types
+
+mutants: setup ## defects seeded on purpose, and whether the recorded cases or the tests see each of them
+	$(RUN) -m benchmarks.mutants
+
 bench: setup ## lookup, materialize and import, beside raw Redis in the same run
 	$(RUN) -m benchmarks.bench
 

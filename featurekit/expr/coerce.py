@@ -6,7 +6,7 @@ a string into a number by itself, there is no common type here: such comparisons
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal as PyDecimal
 from functools import reduce
 from typing import Final
@@ -72,25 +72,56 @@ def _wider(left: DataType, right: DataType) -> DataType | None:
         return wider_decimal(as_decimal(left), as_decimal(right))
     if isinstance(left, _TIMES) and isinstance(right, _TIMES):
         return Timestamp() if Timestamp() in (left, right) else TimestampNtz()
-    return _wider_nested(left, right)
+    return _wider_nested(left, right, _wider)
 
 
-def _wider_nested(left: DataType, right: DataType) -> DataType | None:
+def _wider_nested(
+    left: DataType, right: DataType, wider: Callable[[DataType, DataType], DataType | None]
+) -> DataType | None:
+    """Return the common type of two arrays, maps or structs: that of their parts, by `wider`."""
     match left, right:
         case Array(), Array():
-            element = _wider(left.element, right.element)
+            element = wider(left.element, right.element)
             return None if element is None else Array(element)
         case Map(), Map():
-            key, value = _wider(left.key, right.key), _wider(left.value, right.value)
+            key, value = wider(left.key, right.key), wider(left.value, right.value)
             if key is None or value is None or not (_same_keys(left.key, key) and _same_keys(right.key, key)):
                 return None
             return Map(key, value)
         case Struct(), Struct() if [name for name, _ in left.fields] == [name for name, _ in right.fields]:
             pairs = zip(left.fields, right.fields, strict=True)
-            fields = [(name, _wider(one, other)) for (name, one), (_, other) in pairs]
+            fields = [(name, wider(one, other)) for (name, one), (_, other) in pairs]
             return Struct(tuple((name, kind) for name, kind in fields if kind)) if all(k for _, k in fields) else None
         case _:
             return None
+
+
+def tightest_type(left: DataType, right: DataType) -> DataType | None:
+    """Return the common type of two if it needs no decimal to grow: Spark finds no other for parts that it compares.
+
+    >>> tightest_type(Int32(), Decimal(12, 2)), tightest_type(Int32(), Decimal(5, 2))
+    (Decimal(precision=12, scale=2), None)
+    """
+    if isinstance(left, Array | Map | Struct):
+        return left if left == right else _wider_nested(left, right, tightest_type)
+    shared = _wider(left, right)
+    if left == right or not {Decimal} & {type(left), type(right)} or {Null} & {type(left), type(right)}:
+        return shared
+    fits = shared in (left, right) and (is_integer(left) or is_integer(right))
+    return shared if fits else None  # of two decimals, or a decimal and a float, none
+
+
+def floats_meet_integers(left: DataType, right: DataType) -> bool:
+    """Return whether somewhere in two types a float stands beside an integer, which Spark's array functions narrow."""
+    match left, right:
+        case Array(), Array():
+            return floats_meet_integers(left.element, right.element)
+        case Map(), Map():
+            return floats_meet_integers(left.key, right.key) or floats_meet_integers(left.value, right.value)
+        case Struct(), Struct():
+            return any(floats_meet_integers(a, b) for (_, a), (_, b) in zip(left.fields, right.fields, strict=False))
+        case _:
+            return Float32() in (left, right) and (is_integer(left) or is_integer(right))
 
 
 def _is_number(kind: DataType) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from featurekit.expr.coerce import common_type
+from featurekit.expr.coerce import common_type, floats_meet_integers, tightest_type
 from featurekit.expr.nodes import Column, Lambda, Literal, Node, Variable
 from featurekit.expr.signatures import Rule, Signature, comparable, literal_int, literal_text, mismatch
 from featurekit.types import (
@@ -81,6 +81,16 @@ def _common(args: tuple[Node, ...], kinds: Sequence[DataType]) -> DataType:
     return shared
 
 
+def _tight(args: tuple[Node, ...], left: DataType, right: DataType, *, decimals_grow: bool = False) -> DataType:
+    """Return the common type where Spark finds the same one, without a decimal that grows or a float that narrows."""
+    shared = _common(args, [left, right])
+    if floats_meet_integers(left, right):
+        raise mismatch(args, "Spark rounds the integer to a float here", "cast the float to double first")
+    if not decimals_grow and tightest_type(left, right) is None:
+        raise mismatch(args, "Spark looks for no common type of decimals here", "cast both to one type")
+    return shared
+
+
 # Arrays
 
 
@@ -95,7 +105,7 @@ def arrays(*, compared: bool = False, result: DataType | None = None) -> Rule:
     def rule(args: tuple[Node, ...]) -> Signature:
         shared = _common(args, [_array(args, index) for index in range(len(args))])
         if compared:
-            comparable(args, shared)
+            comparable(args, _tight(args, args[0].type, args[-1].type))
         return Signature((shared,) * len(args), result or shared)
 
     return rule
@@ -117,11 +127,13 @@ def extreme_of(args: tuple[Node, ...]) -> Signature:
     return Signature((kind,), kind.element)
 
 
-def with_value(*, at: int = 1, compared: bool = False, result: DataType | None = None) -> Rule:
+def with_value(
+    *, at: int = 1, compared: bool = False, decimals_grow: bool = False, result: DataType | None = None
+) -> Rule:
     """An array and, at a position, a value that is like its elements; the rest are literals."""
 
     def rule(args: tuple[Node, ...]) -> Signature:
-        shared = _common(args, [_array(args).element, args[at].type])
+        shared = _tight(args, _array(args).element, args[at].type, decimals_grow=decimals_grow)
         if compared:
             comparable(args, shared)
         kinds: list[DataType] = [arg.type for arg in args]

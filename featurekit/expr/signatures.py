@@ -18,6 +18,7 @@ from featurekit.expr.coerce import (
     decimal_round,
     decimal_total,
     literal_decimal,
+    tightest_type,
 )
 from featurekit.expr.nodes import Literal, Node
 from featurekit.types import (
@@ -168,6 +169,8 @@ def to_double(args: tuple[Node, ...]) -> Signature:
 
 def comparison(args: tuple[Node, ...]) -> Signature:
     shared = comparable(args, _shared(args))
+    if isinstance(shared, Array | Struct) and tightest_type(args[0].type, args[1].type) is None:
+        raise mismatch(args, "Spark looks for no common type of the decimals in them", "cast both sides to one type")
     if isinstance(shared, Null):
         shared = Boolean()
     return Signature((shared,) * len(args), Boolean())

@@ -68,6 +68,13 @@ def of_time(*, takes: DataType, result: DataType) -> Rule:
     return rule
 
 
+def of_instant(args: tuple[Node, ...]) -> Signature:
+    """A timestamp itself, not that of a date: Spark takes no other here."""
+    if not isinstance(args[0].type, Timestamp | TimestampNtz | Null):
+        raise mismatch(args, "it takes a timestamp", "CAST(… AS TIMESTAMP)")
+    return Signature((Timestamp(),), Int64())
+
+
 def of_day(args: tuple[Node, ...]) -> Signature:
     """A date itself, not the date of a timestamp: Spark takes no other here."""
     if not isinstance(args[0].type, Date | Null):
@@ -253,6 +260,7 @@ def unix_seconds(args: tuple[Node, ...]) -> Signature:
     """unix_timestamp: a time, or text by a pattern."""
     signature = read_as(Timestamp())(args) if isinstance(args[0].type, String) else None
     if signature is None:
+        expect_time(args, args[0])
         return Signature((Timestamp(),), Int64()) if len(args) == 1 else _timed(args)
     if len(args) == 1:
         raise mismatch(args, "text is read by a pattern", "unix_timestamp(x, 'yyyy-MM-dd HH:mm:ss')")

@@ -18,6 +18,7 @@ from featurekit.targets.vectors.evaluate import compile_columns
 from featurekit.targets.vectors.vector import Vector, dtype_of
 from tests.semantics import corpus, edges, values
 from tests.semantics.corpus import Recorded
+from tests.semantics.session import frame
 
 CASES: Final = tuple(corpus.cases())
 _BATCH: Final = 60
@@ -97,7 +98,7 @@ def spark_leg(spark: Any, *, ansi: bool) -> Leg:
     leg = Leg(f"spark, ANSI {'on' if ansi else 'off'}")
     table = pa.table({name: values.arrow_column(column, edges.TYPES[name]) for name, column in edges.DATA.items()})
     table = table.append_column("row_number", pa.array(range(edges.ROWS), pa.int32()))
-    spark.createDataFrame(table).createOrReplaceTempView("edges")
+    frame(spark, table).createOrReplaceTempView("edges")
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     try:

@@ -23,7 +23,7 @@ from featurekit.errors import InputError
 from featurekit.types import DataType, Null, parse_type
 from tests.semantics import corpus, edges, own, values
 from tests.semantics.corpus import Recorded
-from tests.semantics.session import start
+from tests.semantics.session import frame, start
 
 _NULLED: Final = frozenset(
     (
@@ -85,7 +85,7 @@ class Oracle:
         self.spark = spark
         table = pa.table({name: values.arrow_column(column, edges.TYPES[name]) for name, column in edges.DATA.items()})
         table = table.append_column("row_number", pa.array(range(edges.ROWS), pa.int32()))
-        spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(_VIEW)
+        frame(spark, table).coalesce(1).createOrReplaceTempView(_VIEW)
         spark.catalog.cacheTable(_VIEW)
         spark.conf.set("spark.sql.ansi.enabled", "true")
         own.define(spark)

@@ -33,3 +33,10 @@ def start() -> Any:
     session.sparkContext.setLogLevel("OFF")
     session.conf.set("spark.sql.session.timeZone", "UTC")
     return session
+
+
+def frame(spark: Any, table: Any) -> Any:
+    """Return an Arrow table as a data frame; a time without zone stays one, which createDataFrame makes an instant."""
+    found = spark.createDataFrame(table)
+    readings = [field.name for field in table.schema if str(field.type) == "timestamp[us]"]
+    return found.withColumns({name: found[name].cast("timestamp_ntz") for name in readings}) if readings else found

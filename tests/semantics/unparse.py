@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.targets.spark import render_literal
+
+_BY_UNIT: Final = ("timestampadd", "timestampdiff")
 
 
 def unparse(node: Node) -> str:
@@ -17,7 +21,9 @@ def unparse(node: Node) -> str:
         case Variable():
             return _variable(node)
         case Lambda():
-            return f"({', '.join(map(_variable, node.variables))}) -> {unparse(node.body)}"
+            listed = ", ".join(map(_variable, node.variables))
+            # In parentheses Spark takes two variables or more.
+            return f"{listed if len(node.variables) == 1 else f'({listed})'} -> {unparse(node.body)}"
         case Cast():
             return f"CAST({unparse(node.value)} AS {node.type.name})"
         case Case():
@@ -44,6 +50,8 @@ def _call(node: Call) -> str:
         return f"{args[0]}[{args[1]}]"
     if node.function == "in":
         return f"({args[0]} IN ({', '.join(args[1:])}))"
+    if node.function in _BY_UNIT:
+        args[0] = args[0].strip("'")  # Spark takes the unit as a word
     if row.spellings:
         return f"{row.spellings[0]}({', '.join(args)})"
     symbol = (row.operator or "").upper()

@@ -65,7 +65,7 @@ _ACCESS: Final = (
 )  # fmt: skip
 
 _SEARCH: Final = (
-    scalar("array_contains", (_A, _VALUE), rules.with_value(compared=True, result=Boolean()),
+    scalar("array_contains", (_A, _VALUE), rules.with_value(compared=True, decimals_grow=True, result=Boolean()),
            "array_contains({0}, {1})", "Whether an element equals the value; NULL when none does and one is NULL.",
            raises=True),
     scalar("array_position", (_A, _VALUE), rules.with_value(compared=True, result=Int64()),

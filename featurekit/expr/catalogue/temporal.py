@@ -29,6 +29,7 @@ _TEXT_OR_TIME: Final = Takes("string, date or timestamp", (String, *TIME.kinds))
 _SECONDS: Final = Takes("integer or decimal", (*INTEGER.kinds, Decimal))
 
 _ONE = (Param("t", TIME),)
+_INSTANT = (Param("t", Takes("timestamp", (Timestamp, TimestampNtz))),)
 _ZONE = Param("zone", STRING, literal=True, edges=ZONE_EDGES)
 _COUNTS = (1, 0, -1, 12, 31, -400)
 _DAYS = (Param("t", TIME), Param("days", INT, edges=_COUNTS))
@@ -58,7 +59,7 @@ def _name(name: str, doc: str) -> Function:
 
 
 def _epoch(name: str, doc: str) -> Function:
-    return scalar(name, _ONE, rules.of_time(takes=Timestamp(), result=Int64()), f"{name}({{0}})", doc)
+    return scalar(name, _INSTANT, rules.of_instant, f"{name}({{0}})", doc)
 
 
 _FIELDS: Final = (
