@@ -1,0 +1,117 @@
+"""Defects of the vector evaluator and of what stands between it and Arrow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks.mutants_base import Mutant, seeded
+
+VECTORS: Final[tuple[Mutant, ...]] = (
+    *seeded(
+        "targets/vectors/kernel.py",
+        ("a partial kernel forgets its arguments' NULLs", "Vector(values, both(_where_all(args), defined))",
+         "Vector(values, defined)"),
+        ("a chosen branch keeps the other one's NULLs", "np.where(condition, as_mask(taken), as_mask(otherwise))",
+         "as_mask(taken) & as_mask(otherwise)"),
+    ),
+    *seeded(
+        "targets/vectors/numeric.py",
+        ("a bigint sum wraps", "((left ^ total) & (right ^ total)) < 0", "((left ^ right) & (right ^ total)) < 0"),
+        ("a bigint difference is checked like a sum", "((left ^ right) & (left ^ difference)) < 0",
+         "((left ^ difference) & (right ^ difference)) < 0"),
+        ("a large bigint product is not looked at", ">= 2.0**62)", ">= 2.0**65)"),
+        ("the largest integer does not fit", "(values < low) | (values > high)", "(values < low) | (values >= high)"),
+        ("div floors", "return quotient + towards_zero, unless(bad)", "return quotient, unless(bad)"),
+        ("a remainder has the divisor's sign", "return np.fmod(left, divisor), unless(right == 0)",
+         "return np.mod(left, divisor), unless(right == 0)"),
+        ("rounding a double ignores its decimal text at a tie", "        if unsure.any():", "        if False:"),
+        ("NaN is larger than NaN", "(left > right) | ((left != left) & (right == right))",
+         "(left > right) | (left != left)"),
+        ("a double is floored to an integer", "np.trunc(wide)", "np.floor(wide)"),
+        ("the double 2^63 is -2^63", "    if over.any():\n        whole[over] = (1 << 63) - 1\n", ""),
+        ("x / 0 is infinite", "partial(lambda a, b: (a / b, unless(b == 0)))", "partial(lambda a, b: (a / b, None))"),
+        ("a double rounded to zero keeps its sign", "np.where(whole == 0, 0.0, np.copysign(whole / power, wide))",
+         "np.copysign(whole / power, wide)"),
+    ),
+    *seeded(
+        "targets/vectors/logic.py",
+        ("NULL decides over false", "known = decided | (as_mask(left) & as_mask(right))",
+         "known = as_mask(left) & as_mask(right)"),
+        ("what lies under a NULL condition counts", "select(_is(args[place], True), args[place + 1], result)",
+         "select(args[place].values, args[place + 1], result)"),
+        ("greatest stays NULL when its first argument is",
+         "taken = there & (better | ~here)",
+         "taken = there & better"),
+        ("NaN is not in a list with NaN", "return mask | (values != values) if with_nan else mask", "return mask"),
+        ("a NULL in a list is lost", "mask if args[0].valid is None else mask & args[0].valid", "args[0].valid"),
+        ("NULL <=> NULL is false", "np.where(here & there, same, here == there)", "here & there & same"),
+    ),
+    *seeded(
+        "targets/vectors/times.py",
+        ("dayofweek is one off",
+         '"dayofweek": lambda days: (days + 4) % 7 + 1',
+         '"dayofweek": lambda days: (days + 3) % 7 + 1'),
+        ("unix_timestamp floors before 1970", "micros // SECOND + ((micros < 0) & (micros % SECOND != 0))",
+         "micros // SECOND"),
+        ("a zone's change counts one microsecond late", 'np.searchsorted(changes, within, side="right")',
+         'np.searchsorted(changes, within, side="left")'),
+        ("the last day of a leap cycle is the next one's first", " - day_of_era // 146096) // 365", ") // 365"),
+        ("date_trunc wraps below the first timestamp", "return cut, unless(cut > micros)", "return cut, None"),
+    ),
+    *seeded(
+        "targets/vectors/distances.py",
+        ("units between floor", "floored + ((count < 0) & (floored * size != count))", "floored"),
+        ("1900 is a leap year", "(year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))", "(year % 4 == 0)"),
+        ("a date moved beyond the last one wraps", "return days, unless((days < FIRST_DAY) | (days > LAST_DAY))",
+         "return days, None"),
+        ("months_between is not rounded", "        if not rounded:", "        if True:"),
+        ("a month added keeps no shorter month's last day",
+         "np.minimum(day, days_in_month(year, month)) - 1",
+         "day - 1"),
+    ),
+    *seeded(
+        "targets/vectors/hash_bytes.py",
+        ("murmur3 takes the bytes at the end unsigned", "byte.astype(np.int8).astype(np.int32).view(np.uint32)",
+         "byte.astype(np.uint32)"),
+        ("32 bytes are hashed without a stripe", "_LONGEST: Final = 31", "_LONGEST: Final = 32"),
+        ("hashes land in other rows", "places = np.flatnonzero(lengths == length)",
+         "places = np.flatnonzero(lengths == length)[::-1]"),
+    ),
+    *seeded(
+        "targets/vectors/hashing.py",
+        ("-0.0 has a hash of its own", "bits = (values + 0.0).view(np.int64)", "bits = values.view(np.int64)"),
+        ("murmur3 mixes a bigint's high half first", "_mixed32(_mixed32(seeds.view(np.uint32), low), high)",
+         "_mixed32(_mixed32(seeds.view(np.uint32), high), low)"),
+        ("a bucket can be negative", "np.mod(hashes, np.int64(buckets))", "np.fmod(hashes, np.int64(buckets))"),
+    ),
+    *seeded(
+        "targets/vectors/hashes.py",
+        ("NULL is hashed as what lies under it", "if whole.valid is None:", "if True:"),
+    ),
+    *seeded(
+        "targets/vectors/maths.py",
+        ("subnormal numbers have no logarithm", "small = x < 2.0**-1022", "small = x < 0.0"),
+        ("log2 multiplies by 1 / ln 2", "return values / c.LN2, valid", "return values * c.INVERSE_LN2, valid"),
+        ("the careful sum of ln is not taken", "middle = (upper >= 0x6147A) & (upper <= 0x6B851)",
+         "middle = (upper >= 0x6147A) & (upper <= 0x6147A)"),
+        ("pow(-0.0, 0.5) is -0.0", "np.sqrt(x + 0.0)", "np.sqrt(x)"),
+    ),
+    *seeded(
+        "targets/vectors/arrays.py",
+        ("an array with one missing element counts", "missing.any(axis=1)", "missing.all(axis=1)"),
+        ("cosine takes one root of both norms", "np.sqrt(_products(left, left)) * np.sqrt(_products(right, right))",
+         "np.sqrt(_products(left, left) * _products(right, right))"),
+    ),
+    *seeded(
+        "targets/vectors/vector.py",
+        ("NULL is told from NaN by its bits", "held[row] is None]] = False", "False]] = False"),
+        ("a NULL under a mask comes back as a value",
+         "if self.values.dtype != OBJECT and self._valid is not None:", "if False:"),
+    ),
+    *seeded(
+        "targets/arrow.py",
+        ("a slice of a batch is read from its start", "array.offset * width // 8)", "0)"),
+        ("a slice's arrays are read from the start", "offsets = array.offsets.to_numpy().astype(np.int64)",
+         "offsets = array.offsets.to_numpy().astype(np.int64) - array.offsets[0].as_py()"),
+    ),
+)  # fmt: skip
