@@ -6,13 +6,13 @@ steps of `Select`, each reading earlier ones, printed as one WITH.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from featurekit.clock import Instant, to_datetime
 from featurekit.targets.spark import quote_identifier, render_string
-from featurekit.types import Array, DataType, Float32, Float64, Struct, holds, is_float
+from featurekit.types import Array, DataType, Float32, Float64, Map, Struct, holds
 
 Sql = str
 _LONG: Final = (-(1 << 63), (1 << 63) - 1)
@@ -156,26 +156,60 @@ def over(function: Sql, *, partition_by: Iterable[Sql], order_by: Iterable[Sql])
 
 
 _PART: Final = "`$$part`"  # a lambda's variable; an inner one hides the outer, which is not meant there
+_KEY: Final = "`$$key`"
+Leaf = Callable[[Sql, DataType], Sql]
+_FLOATS: Final = (Float32, Float64)
 
 
 def canonical(value: Sql, kind: DataType) -> Sql:
     """Return the value with one NaN and without -0.0 where it is a float (DESIGN V3) or has some, else as it is."""
-    if not holds(kind, Float32, Float64):
-        return value
-    if isinstance(kind, Array):
-        return call("transform", value, f"{_PART} -> {canonical(_PART, kind.element)}")
-    if isinstance(kind, Struct):
-        fields = [(render_string(field), canonical(f"{_PART}.{name(field)}", inner)) for field, inner in kind.fields]
-        made = call("named_struct", *(part for pair in fields for part in pair))
-        whole = case((f"{_PART} IS NOT NULL", made))
-        return call("get", call("transform", call("array", value), f"{_PART} -> {whole}"), "0")
-    # -0.0 + 0.0 is 0.0, and no other value changes.
-    return one_nan(f"{value} + {'0.0D' if kind == Float64() else '0.0F'}", kind)
+
+    def without_minus_zero(part: Sql, inner: DataType) -> Sql:
+        # -0.0 + 0.0 is 0.0, and no other value changes.
+        return one_nan(f"{part} + {'0.0D' if inner == Float64() else '0.0F'}", inner)
+
+    return _rebuilt(value, kind, without_minus_zero, _FLOATS)
 
 
 def one_nan(value: Sql, kind: DataType) -> Sql:
-    """Return the value with one NaN where it is a float: engines make NaNs of different bits."""
-    return call("nanvl", value, cast("'NaN'", kind)) if is_float(kind) else value
+    """Return the value with one NaN where it is a float or has some: engines make NaNs of different bits."""
+    return _rebuilt(value, kind, lambda part, inner: call("nanvl", part, cast("'NaN'", inner)), _FLOATS)
+
+
+def entries(value: Sql, kind: DataType) -> Sql:
+    """Return the value with the array of its entries in place of each map: Spark hashes no map."""
+
+    def of_map(part: Sql, inner: DataType) -> Sql:
+        assert isinstance(inner, Map)
+        pairs = call("map_entries", part)
+        if not holds(inner.value, Map):
+            return pairs
+        key, item = f"{_PART}.`key`", entries(f"{_PART}.`value`", inner.value)
+        return call("transform", pairs, f"{_PART} -> {call('struct', key, item)}")
+
+    return _rebuilt(value, kind, of_map, (Map,))
+
+
+def _rebuilt(value: Sql, kind: DataType, leaf: Leaf, leaves: tuple[type[DataType], ...]) -> Sql:
+    """Return the value with `leaf` of each part that is of one of the types, and all else as it is."""
+    if isinstance(kind, leaves):
+        return leaf(value, kind)
+    match kind:
+        case Array() if holds(kind.element, *leaves):
+            return call("transform", value, f"{_PART} -> {_rebuilt(_PART, kind.element, leaf, leaves)}")
+        case Map() if holds(kind.value, *leaves):
+            # Not the keys: however a map is made, its keys have one form.
+            return call("transform_values", value, f"({_KEY}, {_PART}) -> {_rebuilt(_PART, kind.value, leaf, leaves)}")
+        case Struct() if holds(kind, *leaves):
+            fields = [
+                (render_string(field), _rebuilt(f"{_PART}.{name(field)}", inner, leaf, leaves))
+                for field, inner in kind.fields
+            ]
+            made = call("named_struct", *(part for pair in fields for part in pair))
+            whole = case((f"{_PART} IS NOT NULL", made))
+            return call("get", call("transform", call("array", value), f"{_PART} -> {whole}"), "0")
+        case _:
+            return value
 
 
 def subquery(query: Sql) -> Sql:

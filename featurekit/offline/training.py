@@ -21,7 +21,7 @@ from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec, read_labels
 from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
-from featurekit.offline.sql import Query, Select, Sql, call, cast, name, render_query
+from featurekit.offline.sql import Query, Select, Sql, call, cast, entries, name, render_query
 from featurekit.source_files import is_remote, source_files
 from featurekit.types import Boolean, Decimal, Float64, is_numeric
 from featurekit.urls import shown_path
@@ -156,7 +156,8 @@ def _statistics(
     engine: BatchEngine, service: CompiledService, written: DataFrame, timestamp: str
 ) -> tuple[int, str, tuple[FeatureStatistics, ...]]:
     """Return the number of rows, a hash of all values that no order of rows changes, and statistics per output."""
-    values = [name(label) for label in (*service.keys.names, timestamp, *(part.name for part in service.outputs))]
+    values = [name(label) for label in (*service.keys.names, timestamp)]
+    values += [entries(name(part.name), part.type) for part in service.outputs]
     # Two sums of 64-bit hashes: rows that are there twice count twice, which XOR would lose.
     hashes = [call("sum", cast(call("xxhash64", str(seed), *values), Decimal(38, 0))) for seed in (0, 1)]
     columns: list[tuple[str, Sql]] = [("rows", "count(*)"), ("hash0", hashes[0]), ("hash1", hashes[1])]
