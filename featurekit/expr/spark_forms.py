@@ -26,7 +26,7 @@ def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], s
 
     def form(call: Call, args: tuple[str, ...]) -> str:
         kept = [
-            _kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)
+            kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)
         ]
         return f"{name}({', '.join(kept)})"
 
@@ -38,12 +38,12 @@ def letter_case(name: str) -> Callable[[Call, tuple[str, ...]], str]:
 
     def form(call: Call, args: tuple[str, ...]) -> str:
         arg = call.args[0]
-        return f"{name}({_kept(arg, args[0]) if _is_call(arg, 'lower', 'upper') else args[0]})"
+        return f"{name}({kept(arg, args[0]) if _is_call(arg, 'lower', 'upper') else args[0]})"
 
     return form
 
 
-def _kept(node: Node, text: str) -> str:
+def kept(node: Node, text: str) -> str:
     """Return a form of `text` with its value and type that the optimizer's rewrites don't see through."""
     return f"greatest({text}, CAST(NULL AS {node.type.name.upper()}))"
 

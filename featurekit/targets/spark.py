@@ -15,6 +15,7 @@ from featurekit.clock import to_date
 from featurekit.expr.coerce import literal_decimal
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
+from featurekit.expr.spark_forms import kept
 from featurekit.targets.spark_casts import cast_sql
 from featurekit.types import (
     Array,
@@ -55,7 +56,11 @@ def render(node: Node, names: Names) -> str:
             args = tuple(render(arg, names) for arg in node.args)
             return form.format(*args) if isinstance(form, str) else form(node, args)
         case Cast():
-            return cast_sql(node.value.type, node.type, render(node.value, names))
+            value = render(node.value, names)
+            if isinstance(node.value, Cast) and node.value.type == Float32():
+                # Spark's optimizer takes int to float to double for int to double, which does not round to float32.
+                value = kept(node.value, value)
+            return cast_sql(node.value.type, node.type, value)
         case Variable():
             return _variable(node)
         case Lambda(variables=variables, body=body):

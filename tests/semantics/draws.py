@@ -40,6 +40,7 @@ from featurekit.types import (
     TimestampNtz,
     integer_range,
     is_integer,
+    parts,
 )
 from tests.semantics import edges
 
@@ -108,7 +109,7 @@ class Draws:
             return self._random.choice(bound)
         columns = [column for kind in kinds for column in self._by_kind.get(kind, ())]
         alike = [column for column in columns if column.type == like]
-        if alike and self._random.random() < 0.75:
+        if alike and self._random.random() < 0.8:
             columns = alike
         if not columns:
             return None
@@ -160,8 +161,14 @@ class Draws:
                 return None
             value = self._random.choice(param.edges)
             return value if isinstance(value, Node) else _tried(lambda: infer.literal(value))
-        like = before[0].type if before else None
-        return self._node(param.takes.kinds, depth, like)
+        return self._node(param.takes.kinds, depth, self._alike(before))
+
+    def _alike(self, before: tuple[Node, ...]) -> DataType | None:
+        """Return a type that often fits beside the arguments before: that of one of them, or of its parts."""
+        if not before:
+            return None
+        kind = self._random.choice(before).type
+        return self._random.choice((kind, *parts(kind)))
 
     def _lambda(self, param: Param, before: tuple[Node, ...], depth: int) -> Lambda | None:
         assert param.binds is not None

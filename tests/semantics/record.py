@@ -63,6 +63,7 @@ _EXCLUDED_RULES: Final = (
     "ReorderAssociativeOperator",
     "SimplifyBinaryComparison",
     "SimplifyCaseConversionExpressions",
+    "SimplifyCasts",
 )
 _VIEW: Final = "edges"
 _COLUMN: Final = re.compile(r"\b(" + "|".join(edges.DATA) + r")\b")
