@@ -366,7 +366,7 @@ class Parser(KeywordForms, TimeSyntax):
         return column
 
     def _unknown_name(self, path: str, token: Token) -> NoReturn:
-        if token.mark is Mark.WORD and path.lower() in refusals.FUNCTIONS:
+        if token.mark is Mark.WORD and path.lower() in refusals.WORDS:
             self._refuse(path, refusals.FUNCTIONS[path.lower()], token.offset)
         known = self._scope.candidates()
         raise ExpressionError(

@@ -18,7 +18,7 @@ _NOW: Final = Refusal(
 )
 _CHANCE: Final = Refusal(
     "it gives another value each time, so training and serving could never agree",
-    "store the random value in the source, or take a stable bucket of a key",
+    "hash_bucket(x, 100), a stable bucket of a key; or store the random value in the source",
 )
 _APPROXIMATE: Final = Refusal(
     "its answer depends on how Spark splits the rows, so no second computation gives the same bits",
@@ -52,13 +52,10 @@ _SKETCH: Final = Refusal(
     "a sketch is not a feature's value, and its bytes are one engine's",
     "approx_count_distinct(x), which merges such sketches by itself",
 )
-_TEXT_TIME: Final = Refusal(
-    "turning text into time, or time into text, depends on pattern rules that engines read differently",
-    "declare the column as a timestamp in the source; write constants as TIMESTAMP '2013-11-15T02:00Z'",
-)
 _NUMBER_TEXT: Final = Refusal(
     "a number as text for people depends on the Java version's formats and locales",
-    "CAST(x AS STRING) of an integer or a decimal; lpad(…, 8, '0') for a fixed width",
+    "CAST(x AS STRING) of an integer or a decimal, lpad(x, 8, '0') for a fixed width; date_format(t, 'yyyy-MM-dd') of a"
+    " time",
 )
 _COLLATION: Final = Refusal(
     "here texts are compared by their bytes; collations change with the version of their tables",
@@ -80,6 +77,37 @@ _SIMILARITY: Final = Refusal(
     "it waits for an exact definition that both paths share",
     "levenshtein(a, b), also by length: 1.0D - levenshtein(a, b) / greatest(length(a), length(b), 1)",
 )
+INTERVAL: Final = Refusal(
+    "an interval is not a value here: engines differ in what it is and how it prints",
+    "write it after the time: t + INTERVAL 1 DAY; timestampdiff(SECOND, a, b) or datediff(b, a) between two times",
+)
+_TRIED: Final = Refusal(
+    "what would raise is NULL here in every function, so there is nothing left to try",
+    "the plain form: a + b, a / b, sum(x), element_at(x, 1)",
+)
+_CONVERSION: Final = Refusal("a type is no function here", "CAST(x AS BIGINT), or x::BIGINT")
+_ROWS: Final = Refusal(
+    "it makes rows of one value, and a feature is one value",
+    "size(x), exists(x, y -> y > 1), aggregate(x, 0, (total, y) -> total + y); rows are made in a source of its own"
+    " (sql: SELECT …)",
+)
+_RAISED: Final = Refusal("no row can fail a job or a request", "NULL, and expect: {not_null: true} on the feature")
+_SURROUNDINGS: Final = Refusal(
+    "it tells where and by whom it is computed, which differs between training and serving",
+    "a column of the source, or a request value",
+)
+_PRINTED: Final = Refusal(
+    "a fraction printed as text has other digits on other versions of Java",
+    "the value itself, as an array, a map or a struct; concat_ws(',', x, y) of texts",
+)
+_TIME_WINDOW: Final = Refusal(
+    "it groups rows, which the feature's own window does here",
+    "declare it beside the expression ({sql: count(*), window: 1h}); date_trunc('hour', t) is the hour of a time",
+)
+_BITS_OF_ALL: Final = Refusal(
+    "it is not in the catalogue",
+    "bool_or(x & 4 <> 0) and bool_and(x & 4 <> 0), for each bit that matters",
+)
 
 FUNCTIONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(
@@ -98,10 +126,36 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
         _HIGHER_MOMENTS,
     ),
     **dict.fromkeys(("hll_sketch_agg", "count_min_sketch", "bitmap_construct_agg"), _SKETCH),
-    "to_char": _TEXT_TIME,
     **dict.fromkeys(
-        ("format_number", "to_varchar", "format_string", "printf", "to_number", "try_to_number"), _NUMBER_TEXT
+        ("to_char", "to_varchar", "format_number", "format_string", "printf", "to_number", "try_to_number"),
+        _NUMBER_TEXT,
     ),
+    **dict.fromkeys(
+        ("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod", "try_remainder", "try_sum", "try_avg"),
+        _TRIED,
+    ),
+    **dict.fromkeys(
+        (
+            *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"),
+            *("string", "binary", "date", "timestamp"),
+        ),
+        _CONVERSION,
+    ),
+    **dict.fromkeys(
+        ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"), _ROWS
+    ),
+    **dict.fromkeys(("raise_error", "assert_true"), _RAISED),
+    **dict.fromkeys(
+        (
+            *("current_user", "user", "session_user", "current_database", "current_schema", "current_catalog"),
+            *("current_timezone", "input_file_name", "spark_partition_id", "version"),
+        ),
+        _SURROUNDINGS,
+    ),
+    **dict.fromkeys(("to_json", "to_csv", "to_xml"), _PRINTED),
+    **dict.fromkeys(("window", "session_window", "window_time"), _TIME_WINDOW),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), _BITS_OF_ALL),
+    **dict.fromkeys(("make_interval", "make_dt_interval", "make_ym_interval"), INTERVAL),
     **dict.fromkeys(("collate", "collation"), _COLLATION),
     "mask": _LETTER_KINDS,
     **dict.fromkeys(("parse_url", "try_parse_url"), _URL_PARTS),
@@ -109,26 +163,32 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     "jaro_winkler_similarity": _SIMILARITY,
     "arrays_zip": Refusal(
         "the fields it makes are named after how its arguments were written, which a plan may change",
-        "zip_with(a, b, (x, y) -> named_struct('a', x, 'b', y))",
+        "zip_with(a, b, (x, y) -> named_struct('left', x, 'right', y))",
     ),
     "map_zip_with": Refusal(
         "Spark looks its keys up in a hash table, which tells 0.0 and -0.0 apart and other functions don't",
-        "transform_values(m, (k, v) -> …other[k]…)",
+        "transform_values(a, (k, v) -> v + b[k])",
     ),
     **dict.fromkeys(
         ("get_json_object", "json_tuple", "from_json"),
         Refusal(
             "a fraction in JSON comes out as text, and two versions of Java print some of them differently",
-            "json_string, json_bigint, json_double or json_boolean(text, '$.a.b')",
+            "json_string(x, '$.a.b'); json_bigint, json_double and json_boolean read other types at such a path",
         ),
     ),
     **dict.fromkeys(
-        ("lag", "lead", "row_number", "rank", "dense_rank", "ntile"),
+        ("lag", "lead", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "nth_value"),
         Refusal(
             "it orders the rows of a query; a feature is the aggregate of a set of rows",
-            "a window on the feature (window: 7d), or the bare column for the latest row",
+            "a window on the feature (window: 7d); the bare column, the latest row's; collect_last(x, 2), the last two",
         ),
     ),
+}
+
+# Those that SQL also knows without parentheses: a column of another name that is not there is just not there.
+WORDS: Final = frozenset(name for name, refusal in FUNCTIONS.items() if refusal is _NOW) | {
+    "current_user",
+    "session_user",
 }
 
 WINDOW: Final = Refusal(
@@ -149,10 +209,6 @@ DISTINCT: Final = Refusal(
     "of the aggregates only count takes it: min, max and the like give the same without, and a sum of distinct values "
     "is rarely meant",
     "count(DISTINCT x), approx_count_distinct(x), or mark first occurrences in the source",
-)
-INTERVAL: Final = Refusal(
-    "an interval is not a value here: engines differ in what it is and how it prints",
-    "write it after the time: t + INTERVAL 1 DAY; timestampdiff(SECOND, a, b) or datediff(b, a) between two times",
 )
 LIST: Final = Refusal("it is neither a struct nor an array", "x IN (…), struct(…), array(…)")
 ALIAS: Final = Refusal("the feature's name is its key in the YAML", "leave the alias away")

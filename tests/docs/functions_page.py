@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
@@ -16,7 +17,7 @@ from featurekit.errors import FeaturekitError
 from featurekit.expr import infer, sugar
 from featurekit.expr.catalogue.row import LAMBDA, Exactness, Function, Kind, Nulls, Param
 from featurekit.expr.functions import FAMILIES
-from featurekit.expr.nodes import Call, Column, Node
+from featurekit.expr.nodes import Call, Case, Cast, Column, Node
 from featurekit.expr.parse import parse_expression
 from featurekit.expr.refusals import FUNCTIONS as REFUSED
 from featurekit.types import (
@@ -67,19 +68,99 @@ SYNTAX: Final[dict[str, tuple[str, Callable[..., Node]]]] = {
     "case": ("CASE WHEN a THEN b ELSE c END", lambda a, b, c: infer.case([(a, b)], c)),
     "between": ("a BETWEEN b AND c", sugar.between),
 }
+# What the result's type is where no sample of arguments would tell.
+GIVES: Final = {
+    "cast": "the type",
+    "decode": "the type of the results",
+    "named_struct": "struct of these fields",
+    "struct": "struct of these fields",
+    "get_field": "the type of the field; of an array, an array of it",
+    **dict.fromkeys(("get_item", "element_at"), "the type of an element, or of a value of the map"),
+    **dict.fromkeys(("array_min", "array_max"), "the type of an element"),
+    "array": "array of their common type",
+    "array_repeat": "array of its type",
+    "sequence": "array<int> or array<bigint>",
+    "flatten": "the type of the inner arrays",
+    **dict.fromkeys(("transform", "zip_with"), "array of what the lambda gives"),
+    "aggregate": "what `start` and `merge`, or `finish`, give",
+    "map": "map of the common types",
+    "map_keys": "array of the keys' type",
+    "map_values": "array of the values' type",
+    "map_entries": "array of struct<key, value>",
+    **dict.fromkeys(("map_from_arrays", "map_from_entries"), "map of these types"),
+    **dict.fromkeys(("map_concat", "map_filter"), "the type of map"),
+    "transform_keys": "map of what the lambda gives to the values",
+    "transform_values": "map of the keys to what the lambda gives",
+    **dict.fromkeys(("top_k", "collect_last"), "array of its type"),
+    "date_part": "int; decimal(8,6) for the second",
+    "timestampadd": "timestamp; timestamp_ntz → the same",
+    **dict.fromkeys(("cross_hash", "hash_bucket"), "int; bigint where there are more buckets than ints"),
+    "elt": "the type of a",
+}
+WRITTEN: Final = {
+    "get_field": "a.name",
+    "decode_bytes": "decode(bytes, charset)",
+    "get_item": "a[key]",
+    "trim_leading": "TRIM(LEADING characters FROM text)",
+    "trim_trailing": "TRIM(TRAILING characters FROM text)",
+    "date_part": "EXTRACT(field FROM t)",
+}
 INFIX: Final = {"in": "a IN (b, …)", "not": "NOT a", "is null": "a IS NULL", "is not null": "a IS NOT NULL"}
-LONGEST_EXAMPLE: Final = 60
+LONGEST_EXAMPLE: Final = 80
+EXAMPLES: Final = "examples.sql"
 NOTES: Final = {
-    "Arithmetic": "Integers never wrap: what does not fit is NULL. Of two integers the narrower is widened, an integer "
-    "beside a decimal becomes a decimal, and with a float or a double beside another type all is double.",
-    "Comparison": "NaN equals NaN and is larger than every other number, -0.0 equals 0.0, and strings go by their "
-    "UTF-8 bytes. `==` is `=`, `!=` is `<>`, and `NOT` may stand before `IN` and `BETWEEN`.",
-    "Logic": "Three values: true, false and NULL, which is not known.",
-    "Text": "Positions and lengths count code points. Nothing is trimmed, folded or normalised unasked.",
-    "Time": "Fields of a timestamp are those of its UTC clock. For another clock: "
-    "`hour(from_utc_timestamp(t, 'America/New_York'))`. A date stands for 00:00 UTC, a timestamp for its UTC date.",
-    "Aggregates": "Each takes `FILTER (WHERE condition)`. They stand in feature views with a `window`, never in "
-    "on-demand views. `count(*)` counts rows.",
+    "Arithmetic": (
+        "Integers never wrap: what does not fit is NULL. Of two integers the narrower is widened, an integer "
+        "beside a decimal becomes a decimal, and with a float or a double beside another type all is double."
+    ),
+    "Maths": (
+        "The bits are the same on every Java and machine. `sin`, `cos`, `tan` and their kin, `tanh` and `cbrt` "
+        "are defined here, because Spark's own are not; [how](semantics.md#maths)."
+    ),
+    "Bits": ("Shifts and `&`, `^`, `|` bind more loosely than `+` and more tightly than comparisons, as in Spark."),
+    "Comparison": (
+        "NaN equals NaN and is larger than every other number, -0.0 equals 0.0, and strings go by their UTF-8 "
+        "bytes. `==` is `=`, `!=` is `<>`, and `NOT` may stand before `IN` and `BETWEEN`."
+    ),
+    "Logic": ("Three values: true, false and NULL, which is not known."),
+    "Choice": ("A branch that is not taken changes nothing: it could not fail either."),
+    "Buckets, distances and similarity": (
+        "Sums go in the order of the elements, each one rounded: no vector unit changes them."
+    ),
+    "Text": (
+        "Positions and lengths count code points. Nothing is trimmed, folded or normalised unasked. Text and "
+        "numbers are never turned into each other: `CAST(n AS STRING)`. `lpad`, `rpad`, `repeat` and `space` make "
+        "at most 10,000 characters (`repeat` bytes); what would be longer is NULL."
+    ),
+    "Patterns": (
+        "A pattern is a literal. [patterns.md](patterns.md) says which are accepted, and how to write the others."
+    ),
+    "JSON": ("Values are read by type, at a path of names and places: [patterns.md](patterns.md#json)."),
+    "Hashes": ("Of equal values, equal bits on both paths, in any process. A map has no order, so it has no hash."),
+    "Time": (
+        "Fields of a timestamp are those of its UTC clock. For another clock: `hour(from_utc_timestamp(t, "
+        "'America/New_York'))`. A date stands for 00:00 UTC, a timestamp for its UTC date. Zones are IANA names "
+        "(`UTC`, `Area/City`), literals. Patterns are literals of `yyyy MM M dd d HH H mm m ss s S…SSSSSS`, to "
+        "write also `E EEE EEEE MMM MMMM`; other letters stand in quotes. What leaves the years that a type holds "
+        "is NULL."
+    ),
+    "Arrays": (
+        "Indexes of `a[i]` begin at 0, positions of the functions at 1. Lambdas are `x -> …` and `(x, y) -> …`; "
+        "they see the columns and the variables of lambdas around them, and what fails inside is NULL for that "
+        "element."
+    ),
+    "Maps": (
+        "What would hold one key twice, or a NULL key, is NULL. Maps have no order and no equality: compare what "
+        "is under their keys."
+    ),
+    "Structs": (
+        "Fields are compared in order. A field that has the name of a word of the language stands in backticks."
+    ),
+    "Aggregates": (
+        "Each takes `FILTER (WHERE condition)`. They stand in feature views with a `window`, never in on-demand "
+        "views. `count(*)` counts rows, `count(DISTINCT a)` values. What they are of no rows, and which row comes "
+        "first, is [settled](semantics.md#aggregates)."
+    ),
 }
 NULLS: Final = {
     Nulls.PROPAGATE: "when an argument is",
@@ -131,6 +212,8 @@ def _written(row: Function) -> str:
     calls = [_call(spelling, row) for spelling in row.spellings]
     if row.name == "cast":
         calls = ["CAST(a AS type)", "try_cast(a AS type)", "a::type"]
+    elif row.name in WRITTEN:
+        calls.insert(0, WRITTEN[row.name])
     elif row.name in SYNTAX:
         calls = [SYNTAX[row.name][0]]
     elif row.operator:
@@ -161,8 +244,8 @@ def _takes(row: Function) -> str:
 
 def _gives(row: Function) -> str:
     """Return the result's type: one, the arguments' own, or one for each type of the first argument."""
-    if row.name == "cast":
-        return "the type"
+    if row.name in GIVES:
+        return GIVES[row.name]
     found: dict[DataType | None, DataType] = {}
     first = next((param for param in row.params if not param.literal and param.takes is not LAMBDA), None)
     for kind in (
@@ -260,20 +343,38 @@ def _group(kinds: frozenset[DataType]) -> str:
 
 @cache
 def _examples() -> dict[str, str]:
-    """Return by function the shortest of its recorded cases that has no columns and a value worth showing."""
+    """Return by function the case that was recorded to be shown, else the shortest one without columns."""
+    chosen: dict[str, str] = {}
     found: dict[str, str] = {}
     for case in corpus.cases():
-        if len(case.values) != 1 or len(case.expression) > LONGEST_EXAMPLE or "\\" in case.expression:
+        if len(set(case.values)) != 1 or len(case.expression) > LONGEST_EXAMPLE or "\\" in case.expression:
             continue
         node = parse_expression(case.expression, edges.SCOPE, aggregates_allowed=False)
-        if not isinstance(node, Call) or len(case.values[0]) > LONGEST_EXAMPLE:
+        name = _function_of(case.expression, node)
+        if name is None or len(case.values[0]) > LONGEST_EXAMPLE:
             continue
         shown = f"`{case.expression}` is `{case.values[0]}`"
-        known = found.get(node.function)
-        dull = case.values[0] == "NULL" or "NULL" in case.expression
-        if not dull and (known is None or len(shown) < len(known)):
-            found[node.function] = shown
-    return found
+        if case.file == EXAMPLES:
+            chosen.setdefault(name, shown)
+        elif case.values[0] != "NULL" and "NULL" not in case.expression:
+            found[name] = min(found.get(name, shown), shown, key=len)
+    return {**found, **chosen}
+
+
+def _function_of(expression: str, node: Node) -> str | None:
+    """Return the row that an expression is an example of: what it begins with, else what it is in the end."""
+    word = re.match(r"\w+(?=\()", expression)
+    if word and word[0].lower() in sugar.CALLED:
+        return word[0].lower()
+    match node:
+        case Cast():
+            return "cast"
+        case Case():
+            return "case"
+        case _ if " BETWEEN " in expression:
+            return "between"
+        case _:
+            return node.function if isinstance(node, Call) else None
 
 
 def _example(row: Function) -> str:
