@@ -41,6 +41,7 @@ MAX_DIGITS: Final = 38
 WHOLE_DIGITS_OF_DOUBLE: Final = 15
 _MIN_ADJUSTED_SCALE: Final = 6
 _DIGITS_OF_SECONDS: Final = 13  # of the farthest instant's
+_DIGITS_OF_PRODUCT: Final = 34  # that Spark multiplies seconds to, on one of its two ways to evaluate
 _TIMES: Final = (Date, Timestamp, TimestampNtz)
 _DIGITS_OF_INTEGER: Final[dict[DataType, int]] = {Int8(): 3, Int16(): 5, Int32(): 10, Int64(): 20}
 
@@ -218,6 +219,9 @@ def castable(source: DataType, target: DataType) -> bool:
             return True
         case Timestamp(), _:
             return _is_number(target)
+        case Decimal(), Timestamp():
+            whole = min(source.precision - source.scale, _DIGITS_OF_SECONDS)
+            return whole + source.scale <= _DIGITS_OF_PRODUCT
         case _, Timestamp():
             return _is_number(source)
         case Boolean(), _:

@@ -204,6 +204,11 @@ def _refused_cast(source: DataType, kind: DataType) -> tuple[str, str]:
                 "different Java versions print different digits of the same double",
                 "CAST(CAST(x AS DECIMAL(17,2)) AS STRING), with as many digits as are meant",
             )
+        case Decimal(), Timestamp():
+            return (
+                "Spark rounds so many digits before it cuts them to microseconds, or not",
+                "a decimal such as (38,18)",
+            )
         case ((Date() | TimestampNtz()), _) if is_numeric(kind):
             return "a date is no number", "datediff(x, DATE '1970-01-01'), or CAST(x AS TIMESTAMP) first for seconds"
         case ((Timestamp() | Date() | TimestampNtz()), Boolean()):

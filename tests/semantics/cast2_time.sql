@@ -244,9 +244,7 @@ try_cast(CAST('inf' AS DOUBLE) AS TIMESTAMP)                  timestamp       NU
 try_cast(0.1F AS TIMESTAMP)                                   timestamp       1970-01-01T00:00:00.100000Z
 try_cast(1.9999999BD AS TIMESTAMP)                            timestamp       1970-01-01T00:00:01.999999Z
 try_cast(-1.9999999BD AS TIMESTAMP)                           timestamp       1969-12-31T23:59:58.000001Z
-try_cast(0.00000099999999999999999999999999999BD AS TIMESTAMP)  timestamp       1970-01-01T00:00:00Z
 try_cast(9223372036854.775807BD AS TIMESTAMP)                 timestamp       micros 9223372036854775807
 try_cast(-9223372036854.775808BD AS TIMESTAMP)                timestamp       micros -9223372036854775808
 try_cast(9223372036854L AS TIMESTAMP)                         timestamp       micros 9223372036854000000
 try_cast(-9223372036854L AS TIMESTAMP)                        timestamp       micros -9223372036854000000
-try_cast(1.0000009999999999999999999999999999999BD AS TIMESTAMP)  timestamp       1970-01-01T00:00:01Z
