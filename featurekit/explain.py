@@ -171,7 +171,7 @@ def _stored(layout: RowLayout, field: int) -> str:
             offset += block.width * members.index(field)
             break
         offset += block.width * len(members)
-    what = "end of its text" if field in layout.variable else storage.name.lower()
+    what = "where its bytes end" if field in layout.variable else storage.name.lower()
     return f"bytes {offset}..{offset + storage.width - 1} ({what}), status bits {2 * field}..{2 * field + 1}"
 
 
@@ -182,7 +182,7 @@ def _layout(view: CompiledView, namespace: Namespace, layout: RowLayout, as_of: 
         f"key     {space.row(sample.encode()).decode()}",
         f"head    {space.head.decode()}",
         f"marker  {space.marker.decode()}",
-        f"row     {layout.fixed_size} bytes" + (" and its texts" if layout.variable else ""),
+        f"row     {layout.fixed_size} bytes" + (" and its texts and nested values" if layout.variable else ""),
         "        0 wire version, 1 flags, 2..7 fingerprint, 8..15 as-of, 16..23 newest event,",
         f"        24..{layout.status_offset - 1} values, {layout.status_offset}..{layout.fixed_size - 1} status bits",
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -21,9 +22,11 @@ from featurekit.online.embedded import online_url
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
 from featurekit.plan import LookupPlan
+from featurekit.serving.json_values import shown
 from featurekit.status import Status
 
 _SHOWN: Final = 8
+_SHOWN_PARTS: Final = 12
 _TONES: Final = {Status.PRESENT: Tone.PLAIN, Status.UNAVAILABLE: Tone.BAD}
 _WHY: Final = {
     Reason.NO_REFRESH: ("no refresh of it is visible at that time", "featurekit materialize {view}"),
@@ -92,6 +95,7 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
     """Return features as an answer."""
     values: list[Mapping[str, Any]] = found.to_dict()
     statuses = found.statuses.tolist()
+    forms = {output.name: shown(output.type) for output in found.outputs}
     unavailable = unavailable_views(found, plan)
     document = {
         "service": found.service,
@@ -101,7 +105,7 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
         "rows": [
             {
                 "keys": keys,
-                "features": {name: shown_json(value) for name, value in row.items()},
+                "features": {name: shown_json(forms[name](value)) for name, value in row.items()},
                 "statuses": {name: Status(code).name for name, code in zip(found.names, codes, strict=True)},
             }
             for keys, row, codes in zip(rows.entities, values, statuses, strict=True)
@@ -178,12 +182,28 @@ def shown_value(value: Any) -> str:
             return format_instant(from_datetime(value))
         case bytes():
             return f"0x{value.hex()}"
+        case list() | tuple():
+            return f"[{_parts(map(shown_value, value), len(value))}]"
+        case dict():
+            pairs = (f"{shown_value(name)}: {shown_value(part)}" for name, part in value.items())
+            return f"{{{_parts(pairs, len(value))}}}"
         case _:
             return str(value)
 
 
+def _parts(shown: Iterable[str], count: int) -> str:
+    rest = f", … {count:,} in all" if count > _SHOWN_PARTS else ""
+    return ", ".join(islice(shown, _SHOWN_PARTS)) + rest
+
+
 def shown_json(value: Any) -> Any:
     """Return a value for a JSON document: instants as ISO text in UTC, the rest as it is."""
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return format_instant(from_datetime(value))
-    return value
+    match value:
+        case datetime() if value.tzinfo is not None:
+            return format_instant(from_datetime(value))
+        case list():
+            return [shown_json(part) for part in value]
+        case dict():
+            return {name: shown_json(part) for name, part in value.items()}
+        case _:
+            return value

@@ -140,7 +140,12 @@ def _map_from_json(name: str, kind: Map) -> FromJson:
         pairs = value.items() if isinstance(value, dict) else value
         if not isinstance(value, dict | list) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
             return value
-        return [(read_key(key), read_value(part)) for key, part in pairs]
+        read = [(read_key(key), read_value(part)) for key, part in pairs]
+        try:
+            found = dict(read)
+        except TypeError:  # keys with parts: the lookup takes pairs too
+            return read
+        return found if len(found) == len(read) else read  # twice the same key: the lookup says so
 
     return from_entries
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,9 +29,19 @@ from featurekit.plan import LookupPlan
 from featurekit.serving.json_values import FromJson, from_json, shown, to_json
 from featurekit.serving.model import Prediction
 from featurekit.status import Status
+from featurekit.types import is_nested
 
 Rows = dict[str, Any] | list[dict[str, Any]]
-Readers = Mapping[str, FromJson]
+
+
+class Reader(NamedTuple):
+    """How a value is read from JSON, and whether it may be an array or an object there."""
+
+    read: FromJson
+    has_parts: bool
+
+
+Readers = Mapping[str, Reader]
 
 _STATUSES: Final = {int(status): status.name for status in Status}
 _REASONS: Final = {int(reason): reason.name for reason in Reason}
@@ -75,7 +85,7 @@ def decode_question(body: bytes) -> Question:
 def readers_of(plan: LookupPlan) -> Readers:
     """Return how each value of a service's requests is read from JSON, by name."""
     types = {key.request: key.type for key in plan.keys} | {field.name: field.type for field in plan.request.fields}
-    return {name: from_json(name, kind) for name, kind in types.items()}
+    return {name: Reader(from_json(name, kind), is_nested(kind)) for name, kind in types.items()}
 
 
 def read_rows(rows: Rows | None, readers: Readers) -> Any:
@@ -142,14 +152,14 @@ def encode(document: Mapping[str, Any]) -> bytes:
 def _read_row(row: dict[str, Any], readers: Readers) -> dict[str, Any]:
     for name, value in row.items():
         # A lookup would take a list for a column of values, and answer for as many rows.
-        if isinstance(value, list | dict):
+        if isinstance(value, list | dict) and not (name in readers and readers[name].has_parts):
             raise InputError(
                 f"{name} is {'an object' if isinstance(value, dict) else 'an array'}",
                 where=name,
                 why="each name has one value",
                 try_="for many entities, pass a list of objects",
             )
-    return {name: readers[name](value) if name in readers else value for name, value in row.items()}
+    return {name: readers[name].read(value) if name in readers else value for name, value in row.items()}
 
 
 def _header(features: Features) -> dict[str, Any]:

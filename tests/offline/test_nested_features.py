@@ -61,6 +61,10 @@ feature_views:
       place:     {sql: place}
       counts:    {sql: "map_from_arrays(words, numbers)"}
       scores:    {sql: "map_from_arrays(words, transform(numbers, x -> sqrt(-x)))"}
+      vector:    {sql: embedding, default: "[0.5, null, -0.0]"}
+      expired:   {sql: words, ttl: 30m, default: "[]"}
+      filled:    {sql: "map_from_arrays(words, numbers)", default: '{"x": 1, "y": null}'}
+      home:      {sql: place, default: '{"city": "?", "at": [0.1]}'}
       zeros:     {sql: "transform(numbers, x -> x * -0.0D)"}
       events:    {sql: "array(named_struct('at', at, 'page', page, 'paid', array(CAST(numbers[0] AS DECIMAL(30,2)))))"}
       n:         {sql: count(*), window: 1d}
@@ -102,6 +106,11 @@ EXPECTED: dict[str, list[Any]] = {
     "v.place": [{"city": "nîmes", "at": [0.10000000149011612, None]}, {"city": None, "at": None}, None, None],
     "v.counts": [{"b": 7, "a": None}, {}, {"a": 1}, None],
     "v.zeros": [[-0.0, None], [], [-0.0], None],
+    "v.vector": [[0.1, None, math.nan, -math.inf, 5e-324], [], [7.0], [0.5, None, -0.0]],
+    "v.expired": [[], [], [], []],
+    "v.filled": [{"b": 7, "a": None}, {}, {"a": 1}, {"x": 1, "y": None}],
+    "v.home": [{"city": "nîmes", "at": [0.10000000149011612, None]}, {"city": None, "at": None}]
+    + [{"city": "?", "at": [0.10000000149011612]}] * 2,
     "calc.city": ["NÎMES", None, None, None],
     "calc.word": [None, None, 1, None],
 }
@@ -197,6 +206,7 @@ def test_one_entity_is_answered_as_many_are(world: Deployed) -> None:
 def test_what_is_not_there_has_its_status(world: Deployed) -> None:
     found = world.client.lookup("all", {"user_id": USERS}, REQUEST)
     assert [Status(int(code)) for code in found.status("v.embedding")] == [Status.PRESENT] * 3 + [Status.MISSING]
+    assert [Status(int(code)).name for code in found.status("v.home")] == ["PRESENT"] * 2 + ["DEFAULTED"] * 2
     assert [Status(int(code)).name for code in found.status("v.fresh")] == ["MISSING"] + ["EXPIRED"] + ["MISSING"] * 2
 
 

@@ -201,6 +201,26 @@ def test_a_type_that_changed_under_the_server_is_read_anew(http: httpx.Client, s
     assert answer["values"]["basket.ratio"] == 0
 
 
+def test_a_request_value_may_have_parts_where_its_type_has(http: httpx.Client, shop: Shop) -> None:
+    shop.register(
+        (
+            "request: {price: double}",
+            "request: {prices: array<double>, counts: 'map<string,int>', at: 'struct<a:int>'}",
+        ),
+        ("ratio: {sql: price / spend.amount_7d}", "ratio: {sql: \"map(prices[1], array(counts['x'], at.a))\"}"),
+    )
+    shop.materialize()
+    one = {"prices": [1.5, "NaN"], "counts": {"x": 2}, "at": {"a": 3}}
+
+    single = post(http, "/v1/lookup/score", {"entities": {"user_id": 1}, "request": one})
+    many = post(http, "/v1/lookup/score", {"entities": [{"user_id": 1}, {"user_id": 2}], "request": one})
+    wrong = refusal(http, "/v1/lookup/score", {"entities": {"user_id": 1}, "request": {**one, "at": [3]}}, status=400)
+
+    assert single["values"]["basket.ratio"] == [["NaN", [2, 3]]]
+    assert [row["basket.ratio"] for row in many["values"]] == [[["NaN", [2, 3]]]] * 2
+    assert "must be a struct<a:int>" in wrong["what"]
+
+
 def test_a_question_that_can_not_be_answered_says_why(http: httpx.Client) -> None:
     why = {
         b"": "the request's body can't be read",
