@@ -16,7 +16,7 @@ from featurekit.errors import ExpressionError, FeaturekitError, InputError, Unsu
 from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
 from featurekit.expr.parse import parse_expression
 from featurekit.lower_aggregates import Lowered, lower_aggregate
-from featurekit.rows import check_depth
+from featurekit.rows import check_storable
 from featurekit.source_schema import SourceSchema
 from featurekit.types import DataType, Map, Timestamp, TimestampNtz, holds, is_nested
 
@@ -132,7 +132,7 @@ class FeatureCompiler:
             expression: Node = Column(type=slot.type, nullable=True, name=slot.name)
         else:
             expression = transform(node, lambda part: self._lower(part, feature))
-        check_depth(feature.name, node.type)
+        check_storable(feature.name, node.type)
         default = self._default(feature, node.type)
         if feature.expect and (why := check_expectation(feature.expect, node.type)):
             self._report(feature, "expect", InputError(f"`expect` can't be checked: {why}"))

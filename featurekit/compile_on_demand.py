@@ -15,7 +15,7 @@ from featurekit.definitions.repository import Repository
 from featurekit.errors import ExpressionError, FeaturekitError, InputError
 from featurekit.expr.nodes import Column, Node, transform
 from featurekit.expr.parse import parse_expression
-from featurekit.rows import check_depth
+from featurekit.rows import check_storable
 
 Report = Callable[[Place, FeaturekitError], None]
 
@@ -132,7 +132,7 @@ class _OnDemandCompiler:
     def _compile(self, feature: OnDemandFeature) -> OnDemandOutput:
         assert self.scope is not None
         node = parse_expression(feature.sql, self.scope, aggregates_allowed=False)
-        check_depth(feature.name, node.type)
+        check_storable(feature.name, node.type)
         node = transform(node, self._inline)
         path = ("on_demand_feature_views", self.view.name, "features", feature.name)
         default: Any = None

@@ -11,7 +11,7 @@ from typing import Final
 
 from featurekit.compiled import CompiledView
 from featurekit.errors import UnsupportedFunctionError
-from featurekit.types import DataType, Field, Int8, Schema, Timestamp, parts
+from featurekit.types import DataType, Field, Int8, Null, Schema, Timestamp, parts
 
 LAST_EVENT: Final = "__last_event"
 STATUS_PREFIX: Final = "__status_"
@@ -32,8 +32,14 @@ def depth(kind: DataType) -> int:
     return 1 + max(map(depth, inner)) if inner else 0
 
 
-def check_depth(feature: str, kind: DataType) -> None:
-    """Raise where a feature's type is nested deeper than a row holds."""
+def check_storable(feature: str, kind: DataType) -> None:
+    """Raise where a feature's type is nested deeper than a row holds, or is no type of its own."""
+    if isinstance(kind, Null):
+        raise UnsupportedFunctionError(
+            f"feature {feature!r} is NULL and nothing else",
+            why="NULL has no type of its own: neither a row nor a training set can hold a column of it",
+            try_="say which type it has: CAST(NULL AS DOUBLE)",
+        )
     if (found := depth(kind)) > DEEPEST:
         raise UnsupportedFunctionError(
             f"feature {feature!r} is nested {found} deep",

@@ -141,6 +141,7 @@ def test_an_entity_without_rows_has_count_0_and_null_otherwise(base: Path) -> No
         ),
         ("a: {sql: tags, default: x}", [("14:31", "the default 'x' is no array<string> value")]),
         ("a: {sql: tags, expect: {between: [0, 1]}}", None),
+        ("a: {sql: 'NULL'}", [("14:16", "feature 'a' is NULL and nothing else")]),
         ("a: {sql: size(codes)}", [("14:16", "column 'codes' can't be used")]),
         ("a: {sql: amount, default: x}", [("14:33", "the default 'x' is no double value")]),
         ("n: {sql: count(*), window: 1d, default: 1.5}", [("14:47", "the default 1.5 is no bigint value")]),

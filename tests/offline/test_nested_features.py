@@ -54,7 +54,7 @@ feature_views:
     refresh: 1d
     features:
       top:       {sql: "top_k(amount, 3)", window: 1d}
-      pages:     {sql: "collect_last(page, 3)", window: 1d}
+      pages:     {sql: "collect_last(page, 3)", window: 1d, expect: {max_null_share: 0.7}}
       nth:       {sql: "transform(top_k(amount, 3), x -> x / 0.0D)", window: 1d}
       embedding: {sql: embedding}
       fresh:     {sql: embedding, ttl: 30m}
