@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from featurekit.types import DataType
@@ -157,6 +158,11 @@ def columns(node: Node) -> tuple[Column, ...]:
 def aggregates(node: Node) -> tuple[Aggregate, ...]:
     """Return the distinct aggregates under a node, in the order of their first use."""
     return tuple(dict.fromkeys(part for part in walk(node) if isinstance(part, Aggregate)))
+
+
+def is_larger(node: Node, limit: int) -> bool:
+    """Return whether there are more than `limit` nodes, a shared one counted wherever it stands."""
+    return next(islice(walk(node), limit, None), None) is not None
 
 
 def is_deeper(node: Node, limit: int) -> bool:

@@ -25,10 +25,10 @@ def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], s
     """
 
     def form(call: Call, args: tuple[str, ...]) -> str:
-        kept = [
+        grouped = [
             kept(arg, text) if _is_call(arg, function) else text for arg, text in zip(call.args, args, strict=True)
         ]
-        return f"{name}({', '.join(kept)})"
+        return f"{name}({', '.join(grouped)})"
 
     return form
 

@@ -26,6 +26,9 @@ Evaluator = Callable[[Row], tuple[Any, ...]]
 # From columns of held values and the number of rows to a column for each node.
 LoopEvaluator = Callable[[Sequence[Sequence[Any]], int], list[Sequence[Any]]]
 _NAME: Final = "evaluate"
+# How many branches of a CASE are nested in each other before the next ones begin anew; one, where much is around.
+_MOST_BRANCHES: Final = 8
+_SHALLOW: Final = 10
 # What generated text may call by name; the rest is bound.
 _BUILTINS: Final = {
     "abs": abs, "float": float, "int": int, "len": len, "max": max, "min": min, "range": range, "zip": zip,
@@ -249,10 +252,21 @@ def _emit_lambda(program: _Program, node: Lambda, used: _Used, known: _Known, in
 
 
 def _emit_case(program: _Program, node: Case, used: _Used, known: _Known, indent: int) -> str:
-    """Write nested if/else: a later condition is computed only when the earlier ones were not true."""
+    """Write nested if/else: a later condition is computed only when the earlier ones were not true.
+
+    Python has a limit of 100 indentations, so after some branches the others follow at the first one's.
+    """
     result = program.temporary()
+    most = _MOST_BRANCHES if indent <= _SHALLOW else 1
+    pending = program.assign("False", indent, program.temporary()) if len(node.branches) > most else ""
+    outer = indent
     inner = known  # the first condition is always computed: what it leaves, later nodes can use
-    for when, then in node.branches:
+    for place, (when, then) in enumerate(node.branches):
+        if place and place % most == 0:
+            program.lines.append(f"{'    ' * indent}{pending} = True")
+            program.lines.append(f"{'    ' * outer}if {pending}:")
+            indent = outer + 1
+            program.lines.append(f"{'    ' * indent}{pending} = False")
         condition = _emit(program, when, used, inner, indent)
         program.lines.append(f"{'    ' * indent}if {condition}:")
         program.lines.append(f"{'    ' * (indent + 1)}{result} = {_emit(program, then, used, dict(inner), indent + 1)}")

@@ -42,6 +42,9 @@ Names = Callable[[Column], str | tuple[str, ...]]
 _INTEGER_SUFFIX: Final[dict[DataType, str]] = {Int8(): "Y", Int16(): "S", Int32(): "", Int64(): "L"}
 _SAFE_TEXT: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("'\\${}")
 
+# The length from which an argument is not written twice.
+LONG: Final = 300
+
 
 def render(node: Node, names: Names) -> str:
     """Return the Spark SQL of an expression; `names` says what its columns are called in the query around it."""
@@ -52,9 +55,7 @@ def render(node: Node, names: Names) -> str:
             name = names(node)
             return quote_identifier(name) if isinstance(name, str) else ".".join(map(quote_identifier, name))
         case Call():
-            form = FUNCTIONS[node.function].spark
-            args = tuple(render(arg, names) for arg in node.args)
-            return form.format(*args) if isinstance(form, str) else form(node, args)
+            return _call(node, tuple(render(arg, names) for arg in node.args))
         case Cast():
             value = render(node.value, names)
             if isinstance(node.value, Cast) and node.value.type == Float32():
@@ -76,6 +77,26 @@ def render(node: Node, names: Names) -> str:
             raise AssertionError("aggregates are lowered to columns before an expression is rendered")
         case _:
             raise AssertionError(f"{type(node).__name__} is not a node")
+
+
+def _call(node: Call, args: tuple[str, ...]) -> str:
+    """Return a function's SQL; a long argument that it names more than once is computed first, under a name.
+
+    Guards name their arguments two to five times: without that, the text of 30 divisions in each other would not end.
+    """
+    form = FUNCTIONS[node.function].spark
+    text = form.format(*args) if isinstance(form, str) else form(node, args)
+    long = [
+        place for place, (arg, sql) in enumerate(zip(node.args, args, strict=True))
+        if len(sql) > LONG and not isinstance(arg, Literal | Lambda) and text.count(sql) > args.count(sql)
+    ]  # fmt: skip
+    if not long:
+        return text
+    named = tuple(f"`$$long{place}`" if place in long else sql for place, sql in enumerate(args))
+    text = form.format(*named) if isinstance(form, str) else form(node, named)
+    for place in long:
+        text = f"get(transform(array({args[place]}), {named[place]} -> {text}), 0)"
+    return text
 
 
 def _variable(node: Variable) -> str:

@@ -21,6 +21,8 @@ def _equal_null_safe(call: Call) -> Kernel:
 
 
 def _coalesce(call: Call) -> Kernel:
+    if len(call.args) > MOST_NESTED:
+        return lambda *values: next((value for value in values if value is not None), None)
     *first, last = (f"{{{index}}}" for index in range(len(call.args)))
     return Inline("".join(f"{arg} if {arg} is not None else " for arg in first) + last)
 

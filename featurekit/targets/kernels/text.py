@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal
 from featurekit.expr.text_forms import MAX_MADE
 from featurekit.targets.kernels import text_distance, text_search
 from featurekit.targets.kernels.case_tables import CASED, IGNORABLE, LOWER, TITLE, UPPER
-from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always
-from featurekit.types import Binary, String
+from featurekit.targets.kernels.kernel import MOST_NESTED, Factory, Inline, Kernel, always
+from featurekit.types import Binary, DataType, String
 
 _INT_HIGH: Final = (1 << 31) - 1
 _SIGMA: Final = "Σ"
@@ -48,7 +49,19 @@ def _initcap(value: str) -> str:
 
 
 def _concat(call: Call) -> Kernel:
+    if len(call.args) > MOST_NESTED:
+        return _concat_many(call.type)
     return Inline(" + ".join(f"{{{index}}}" for index in range(len(call.args))))
+
+
+def _concat_many(kind: DataType) -> Kernel:
+    match kind:
+        case String():
+            return lambda *texts: "".join(texts)
+        case Binary():
+            return lambda *parts: b"".join(parts)
+        case _:
+            return lambda *arrays: tuple(chain.from_iterable(arrays))
 
 
 def _concat_ws(call: Call) -> Kernel:
