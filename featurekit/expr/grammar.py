@@ -15,7 +15,7 @@ from featurekit.expr import infer, literals, pattern_syntax, refusals, sugar
 from featurekit.expr.catalogue.row import LAMBDA, Function, Kind
 from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS
 from featurekit.expr.keyword_forms import KeywordForms
-from featurekit.expr.nodes import Node, Variable, is_deeper
+from featurekit.expr.nodes import Node, Variable, is_deeper, is_larger
 from featurekit.expr.refusals import Refusal
 from featurekit.expr.scope import Scope, closest, some
 from featurekit.expr.time_syntax import TimeSyntax, moved, sum_or_difference
@@ -23,6 +23,7 @@ from featurekit.expr.tokens import REFUSED_FIRST, REFUSED_NEXT, Mark, Token, at
 from featurekit.types import DataType, parse_type
 
 MAX_DEPTH: Final = 150
+MAX_NODES: Final = 100_000
 _COMPARISON, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _ADDITIVE, _MULTIPLICATIVE = range(1, 8)
 _LEVELS: Final = {
     "|": _BIT_OR,
@@ -73,6 +74,13 @@ class Parser(KeywordForms, TimeSyntax):
                 why="an aggregate has one value for many rows, a bare column one for each; together they mean nothing",
                 try_=f"aggregate the column too, such as max({name}), or make two features and combine them by name",
                 offset=offset,
+            )
+        if is_larger(node, MAX_NODES):
+            raise ExpressionError(
+                f"the expression means more than {MAX_NODES:,} operators",
+                why="functions such as nullif, CASE x WHEN and decode name their first argument again for each branch",
+                try_="make the inner expression a feature of its own, and name it here",
+                offset=0,
             )
         if is_deeper(node, MAX_DEPTH):
             raise ExpressionError(
