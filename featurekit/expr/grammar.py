@@ -170,7 +170,10 @@ class Parser(KeywordForms, TimeSyntax):
             patterns = self._list()
             with at(token.offset):
                 return pattern_syntax.matched_by(quantifier.key, token.key, value, patterns)
+        start = self._index
         pattern = self._value(_COMPARISON)
+        if pattern_syntax.FUNCTIONS[token.key] == "regexp_like":
+            self._keep_backslashes(start)
         escape = None
         if self._accept("escape"):
             letter = self._next()
@@ -473,7 +476,11 @@ class Parser(KeywordForms, TimeSyntax):
                 self._refuse("a lambda", refusals.LAMBDA, token.offset)
             if function.name == "locate" and not before:
                 return self._value(_COMPARISON)  # the IN of POSITION(part IN text) is not the predicate
-            return self._disjunction()
+            start = self._index
+            node = self._disjunction()
+            if param is not None and param.pattern:
+                self._keep_backslashes(start)
+            return node
         if names is None:
             raise ExpressionError(
                 f"{function.name} takes a lambda there", try_="x -> x + 1, or (x, y) -> x + y", offset=token.offset
@@ -494,6 +501,19 @@ class Parser(KeywordForms, TimeSyntax):
         body = self._disjunction()
         del self._variables[level:]
         return infer.lambda_(variables, body)
+
+    def _keep_backslashes(self, start: int) -> None:
+        """Refuse a pattern, read from the token at `start` on, whose quotes took a backslash away from it."""
+        for token in self._tokens[start : self._index]:
+            lost = literals.lost_backslash(token.text[1:-1]) if token.mark is Mark.STRING else None
+            if lost is not None:
+                raise ExpressionError(
+                    f"the pattern {token.text} loses its backslash: {lost} is read as {literals.string(lost)!r}",
+                    why=r"quotes have escapes of their own, such as \n, which are read before the pattern is",
+                    try_=f"r{token.text}, where backslashes stay, or two for each; and between double quotes of YAML,"
+                    " which halve them, twice as many",
+                    offset=token.offset,
+                )
 
     def _lambda_names(self) -> list[str] | None:
         """Return the variables of a lambda that begins here, up to its arrow; None where there is none."""

@@ -36,6 +36,8 @@ _LARGEST: Final[dict[DataType, PyDecimal]] = {
     Float64(): PyDecimal("1.7976931348623157E+308"),
 }
 _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+# What a backslash may stand before in a text that is a pattern: it is the same there, or the backslash stays.
+_KEPT: Final = "\\%_'\"nrt0"
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([01][0-7]{2})|(.)|$)", re.DOTALL)
 _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(?P<zone>Z|[+-]\d{2}:\d{2})?", re.ASCII
@@ -107,6 +109,16 @@ def string(raw: str) -> str:
     ('a\\nb', '50\\\\%')
     """
     return _ESCAPE.sub(_unescaped, raw)
+
+
+def lost_backslash(raw: str) -> str | None:
+    """Return the first escape in a quoted literal that a pattern would take for its own, but never gets to see.
+
+    >>> lost_backslash(r"\\\\d+\\n"), lost_backslash(r"\\d+"), lost_backslash(r"a\\.b")
+    (None, '\\\\d', '\\\\.')
+    """
+    escapes = (match for match in _ESCAPE.finditer(raw) if match[4] is not None)
+    return next((match[0] for match in escapes if match[4] not in _KEPT), None)
 
 
 def _unescaped(match: re.Match[str]) -> str:

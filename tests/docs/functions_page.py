@@ -178,8 +178,8 @@ Spark and in a lookup. What would raise an error in Spark's ANSI mode is NULL, a
 `coalesce(1 / 0, 5)` is 5. Names of functions may be written in upper or lower case; names of columns are matched
 exactly, and quoted by backticks where they are words of the language. (`sql:` of a source is any Spark SQL.)
 
-Literals are Spark's: `1` int, `1L` bigint, `1.5` decimal(2,1), `1.5D` and `1e3` double, `1.5F` float, `'text'`, `true`,
-`NULL`, `DATE '2013-11-15'`, `TIMESTAMP '2013-11-15T02:00Z'` (a zone is required).
+Literals are Spark's: `1` int, `1L` bigint, `1.5` decimal(2,1), `1.5D` and `1e3` double, `1.5F` float, `'text'`, `r'\\d'`,
+`true`, `NULL`, `DATE '2013-11-15'`, `TIMESTAMP '2013-11-15T02:00Z'` (a zone is required).
 
 In the tables decimal(10,2) stands for all decimals, and *number* for every numeric type.
 """

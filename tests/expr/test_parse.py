@@ -191,6 +191,34 @@ def test_types_that_spark_would_guess_about_are_refused(sql: str, offset: int, w
     assert caught.value.offset == offset
 
 
+@pytest.mark.parametrize(
+    ("sql", "offset", "lost"),
+    [
+        (r"regexp_replace(s, '\s+', ' ')", 18, r"\s is read as 's'"),
+        (r"s RLIKE '^\d+$'", 8, r"\d is read as 'd'"),
+        (r"s REGEXP 'a''\.b'", 12, r"\. is read as '.'"),
+        (r"split(s, '\|')", 9, r"\| is read as '|'"),
+        (r"regexp_like(s, ('\bcat'))", 16, r"\b is read as '\x08'"),
+        (r"regexp_replace(s, '(a)', '\$1')", 25, r"\$ is read as '$'"),
+        (r"str_to_map(s, '\.', ':')", 14, r"\. is read as '.'"),
+    ],
+)
+def test_pattern_does_not_lose_a_backslash_silently(sql: str, offset: int, lost: str) -> None:
+    """Spark reads the quotes' escapes first, so that `'\\s+'` finds the letter s."""
+    with pytest.raises(ExpressionError) as caught:
+        parse(sql)
+    assert lost in caught.value.what
+    assert caught.value.offset == offset
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [r"s RLIKE r'\d'", r"s RLIKE '\\d\n\t\u0041'", r"regexp_replace(s, '\\.', '\\$1')", r"s LIKE '50\%'", r"s = '\d'"],
+)
+def test_backslash_that_stays_or_means_itself_is_taken(sql: str) -> None:
+    parse(sql)
+
+
 def test_unknown_name_offers_the_closest_ones_whatever_their_case() -> None:
     with pytest.raises(ExpressionError) as caught:
         parse("avg(Dep_Dely)")

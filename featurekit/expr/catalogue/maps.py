@@ -35,8 +35,9 @@ ROWS: Final[tuple[Function, ...]] = (
     scalar("transform_values", (_M, _ENTRY), rules.values_transformed, "transform_values({0}, {1})",
            "With the values that a lambda of key and value gives."),
     scalar("str_to_map",
-           (Param("text", STRING), Param("between_pairs", STRING, literal=True, optional=True, edges=(",", ";", "[|]")),
-            Param("within_pair", STRING, literal=True, optional=True, edges=(":", "=", "\\."))),
+           (Param("text", STRING),
+            Param("between_pairs", STRING, literal=True, optional=True, edges=(",", ";", "[|]"), pattern=True),
+            Param("within_pair", STRING, literal=True, optional=True, edges=(":", "=", "\\."), pattern=True)),
            rules.split_into_map, nested.split_into_map,
            "A map of text such as `a:1,b:2`; its delimiters are patterns that match one text, such as `;` or `[|]`. A"
            " part without the second has the value NULL.", raises=True),

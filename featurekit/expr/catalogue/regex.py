@@ -9,7 +9,8 @@ from featurekit.expr import signatures as rules
 from featurekit.expr.catalogue.row import INT, STRING, Function, Param, operator, scalar
 from featurekit.expr.like_pattern import LikeError, parse_like
 from featurekit.expr.nodes import Call, Literal, Node
-from featurekit.expr.regex_subset import Pattern, PatternError, parse_pattern
+from featurekit.expr.regex_subset import Pattern, parse_pattern
+from featurekit.expr.regex_tree import PatternError
 from featurekit.expr.replacement import parse_replacement
 from featurekit.expr.signatures import Rule, Signature, literal_int, literal_text, mismatch
 from featurekit.types import Array, Boolean, DataType, Int32, String
@@ -23,8 +24,8 @@ _NOT_EMPTY: Final = (
 _PATTERNS: Final = (*_NOT_EMPTY, "a*", "^\\s*$", "(?s).*", "^[A-Z]{2,}?\\d?$", "(?<=a)b(?!c)", "")
 _TEXT: Final = Param("text", STRING)
 _LIKE: Final = Param("pattern", STRING, literal=True, edges=_LIKES)
-_PATTERN: Final = Param("pattern", STRING, literal=True, edges=_PATTERNS)
-_EATING: Final = Param("pattern", STRING, literal=True, edges=_NOT_EMPTY)
+_PATTERN: Final = Param("pattern", STRING, literal=True, edges=_PATTERNS, pattern=True)
+_EATING: Final = Param("pattern", STRING, literal=True, edges=_NOT_EMPTY, pattern=True)
 _GROUP: Final = Param("group", INT, literal=True, optional=True, edges=(1, 0, 2))
 _REPLACEMENTS: Final = ("", "-", "<$0>", "$1", "\\$1", "\\\\", "😀$0")
 
@@ -130,9 +131,9 @@ ROWS: Final[tuple[Function, ...]] = (
     _over("regexp_instr", (_TEXT, _EATING), _matching(result=Int32(), pattern=_eating),
           "Where the first match begins, from 1; 0 where nothing matches."),
     _over("regexp_replace",
-          (_TEXT, _EATING, Param("replacement", STRING, literal=True, edges=_REPLACEMENTS)), _replacing,
+          (_TEXT, _EATING, Param("replacement", STRING, literal=True, edges=_REPLACEMENTS, pattern=True)), _replacing,
           "The text with each match replaced; $1 is the first group, $0 the match, \\ before $ or \\ the character."),
-    scalar("split", (_TEXT, Param("pattern", STRING, literal=True, edges=(*_NOT_EMPTY, "")),
+    scalar("split", (_TEXT, Param("pattern", STRING, literal=True, edges=(*_NOT_EMPTY, ""), pattern=True),
                      Param("limit", INT, literal=True, optional=True, edges=(-1, 2, 0, 1, 3))),
            _splitting, _form("split"),
            "The parts between the matches, at most `limit` of them if that is above 0; '' parts single characters."),

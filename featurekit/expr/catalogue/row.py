@@ -85,7 +85,7 @@ class Param:
     A `literal` one has to be a constant: kernels are built with it and don't receive it. An `optional` one may be left
     away (with those after it); a `repeated` one, always the last, stands for one or more. `edges` are constants worth
     trying there: tests and fuzzing draw them, and the docs show the first. A lambda's `binds` says the types of its
-    variables by the arguments before it.
+    variables by the arguments before it. In a `pattern` a backslash means something: it is never dropped silently.
     """
 
     name: str
@@ -95,6 +95,7 @@ class Param:
     repeated: bool = False
     edges: tuple[Any, ...] = ()
     binds: Callable[[tuple[Node, ...]], tuple[DataType, ...]] | None = None
+    pattern: bool = False
 
 
 Render = str | Callable[[Call, tuple[str, ...]], str]
