@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from featurekit.expr.regex_subset import PatternError
+from featurekit.expr.regex_tree import PatternError
 
 # Texts, and the numbers of groups.
 Pieces = tuple[str | int, ...]

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from featurekit.expr.like_pattern import LikeError, parse_like, write_like
-from featurekit.expr.regex_subset import PatternError, parse_pattern
+from featurekit.expr.regex_subset import parse_pattern
+from featurekit.expr.regex_tree import PatternError
 from featurekit.expr.replacement import parse_replacement
 
 REFUSED = [
