@@ -12,7 +12,7 @@ from featurekit.online.columns import RowReader, ViewColumns
 from featurekit.online.reason import Reason
 from featurekit.plan import PlanField
 from featurekit.status import Status
-from featurekit.types import DataType, Field, Float64, Int64, String
+from featurekit.types import DataType, Field, Float64, Int64, String, parse_type
 from tests.online.servers import FINGERPRINT, plan_field
 from tests.online.strategies import TYPES, same, values
 
@@ -114,6 +114,29 @@ def test_text_that_is_not_wanted_is_not_read() -> None:
     reader = RowReader(codec_of(FIELDS), FIELDS, [0])
     read = reader.read([packed_row()[:-2] + b"\xff\xff"], AS_OF)
     assert cell(reader, read, 0, 0) == (1, Status.PRESENT, Reason.NONE)
+
+
+NESTED = [plan_field("n", Int64()), plan_field("e", parse_type("array<string>"), default=("none",))]
+
+
+@pytest.mark.parametrize("times", [1, 5], ids=["few", "many"])
+@pytest.mark.parametrize("damage", [b"\xff", b"\x80"], ids=["no text", "half a character"])
+def test_a_damaged_nested_value_makes_its_row_unavailable_and_no_other(times: int, damage: bytes) -> None:
+    codec = codec_of(NESTED)
+    whole = codec.encode_row([1, ("a", "b")], as_of=AS_OF, last_event=1)
+    null = codec.encode_row([2, None], as_of=AS_OF, last_event=1)
+    broken = whole[:-1] + damage
+    read = RowReader(codec, NESTED, [0, 1]).read([whole, broken, null, None] * times, AS_OF)
+    reader = RowReader(codec, NESTED, [0, 1])
+    for at in range(0, 4 * times, 4):
+        assert cell(reader, read, 1, at) == (("a", "b"), Status.PRESENT, Reason.NONE)
+        for place in (0, 1):
+            assert cell(reader, read, place, at + 1) == (None, Status.UNAVAILABLE, Reason.BROKEN_ROW)
+        assert cell(reader, read, 0, at + 2) == (2, Status.PRESENT, Reason.NONE)
+        assert cell(reader, read, 1, at + 2) == (("none",), Status.DEFAULTED, Reason.NULL)
+        assert cell(reader, read, 1, at + 3) == (("none",), Status.DEFAULTED, Reason.NULL)
+    unread = RowReader(codec, NESTED, [0])
+    assert cell(unread, unread.read([broken], AS_OF), 0, 0) == (1, Status.PRESENT, Reason.NONE)
 
 
 @given(st.data())
