@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from featurekit.errors import ExpressionError, InputError, UnsupportedFunctionError
+from featurekit.errors import ExpressionError, InputError, TypeMismatchError, UnsupportedFunctionError
 from featurekit.expr import infer, literals, pattern_syntax, refusals, sugar
 from featurekit.expr.catalogue.row import LAMBDA, Function, Kind
 from featurekit.expr.functions import BINARY, BY_SPELLING, FUNCTIONS
@@ -34,6 +34,7 @@ _LEVELS: Final = {
     **dict.fromkeys(("+", "-", "||"), _ADDITIVE),
     **dict.fromkeys(("*", "/", "%", "div"), _MULTIPLICATIVE),
 }
+_DOUBLED: Final = {"*": refusals.POWER, "/": refusals.WHOLE_QUOTIENT, "&": refusals.LOGIC}
 _SYNONYMS: Final = {"==": "=", "!=": "<>"}
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 # How far the brackets of a type's parts open or close.
@@ -184,6 +185,13 @@ class Parser(KeywordForms, TimeSyntax):
             return pattern_syntax.matched(token.key, value, pattern, escape)
 
     def _members(self, value: Node, token: Token) -> Node:
+        if self._peek.key != "(":
+            raise ExpressionError(
+                "( is missing after IN",
+                why=f"found {self._peek.text or 'the end'}",
+                try_="x IN ('a', 'b'); array_contains(a, x) for an element of an array",
+                offset=self._peek.offset,
+            )
         self._expect("(", "IN")
         return self._build(token.offset, "in", value, *self._list())
 
@@ -274,7 +282,12 @@ class Parser(KeywordForms, TimeSyntax):
         if token.mark not in (Mark.WORD, Mark.QUOTED):
             self._refuse_from(REFUSED_FIRST, token)
             raise ExpressionError("a name is missing after the dot", offset=token.offset)
-        return self._build(token.offset, "get_field", node, infer.literal(_identifier(token)))
+        name = _identifier(token)
+        try:
+            return infer.call("get_field", node, infer.literal(name))
+        except TypeMismatchError as error:
+            what = f"{node.type.name} has no field {name}"
+            raise TypeMismatchError(what, why=error.why, try_=error.try_, offset=token.offset) from None
 
     # What stands on its own
 
@@ -324,10 +337,18 @@ class Parser(KeywordForms, TimeSyntax):
         if token.text[-1:] in ("'", '"'):
             with at(token.offset):
                 return literals.prefixed(token.text)
+        self._refuse_doubled(token)
         self._refuse_from(REFUSED_FIRST, token)
         if token is self._end:
             raise ExpressionError("the expression ends too early", why="an operand is missing", offset=token.offset)
         raise ExpressionError(f"{token.text} is unexpected here", why="an operand belongs here", offset=token.offset)
+
+    def _refuse_doubled(self, token: Token) -> None:
+        """Refuse the second half of an operator of other languages, such as `**`; the token is read."""
+        before = self._tokens[self._index - 2] if self._index >= 2 else None
+        doubled = _DOUBLED.get(token.key)
+        if doubled is not None and before is not None and before.key == token.key and before.end == token.offset:
+            self._refuse(token.text * 2, doubled, before.offset)
 
     def _word(self, token: Token) -> Node:
         key = token.key
@@ -379,7 +400,9 @@ class Parser(KeywordForms, TimeSyntax):
     def _unknown_name(self, path: str, token: Token) -> NoReturn:
         if token.mark is Mark.WORD and path.lower() in refusals.WORDS:
             self._refuse(path, refusals.FUNCTIONS[path.lower()], token.offset)
-        known = self._scope.candidates()
+        if self._peek.key == "->":
+            self._refuse("a lambda here", refusals.LAMBDA, token.offset)
+        known = (*(variable.name for variable in reversed(self._variables)), *self._scope.candidates())
         raise ExpressionError(
             f"unknown column {path}", why="names are case sensitive", try_=closest(path, known) or some(known),
             offset=token.offset,
@@ -428,7 +451,7 @@ class Parser(KeywordForms, TimeSyntax):
             return parse_type(text)
         except InputError as error:
             raise UnsupportedFunctionError(
-                f"CAST to {text} is not supported", why=error.what, try_=error.try_, offset=token.offset
+                f"CAST to {text} is not supported", why=error.why or error.what, try_=error.try_, offset=token.offset
             ) from None
 
     # Functions

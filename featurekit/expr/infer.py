@@ -96,8 +96,9 @@ def check_arity(function: Function, count: int) -> None:
     if count < low or (high is not None and count > high):
         wanted = f"{low}" if low == high else f"{low} or more" if high is None else f"{low} to {high}"
         plural = "" if wanted == "1" else "s"
+        name = function.spellings[0] if function.spellings else label(function)
         raise ExpressionError(
-            f"{label(function)} takes {wanted} argument{plural}, not {count}", try_=f"{function.name}: {function.doc}"
+            f"{name} takes {wanted} argument{plural}, not {count}", try_=f"{function.called(name)}: {function.doc}"
         )
 
 

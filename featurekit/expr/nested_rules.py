@@ -12,6 +12,7 @@ from typing import Final
 
 from featurekit.expr.coerce import common_type, floats_meet_integers, tightest_type
 from featurekit.expr.nodes import Column, Lambda, Literal, Node, Variable
+from featurekit.expr.scope import closest, some
 from featurekit.expr.signatures import Rule, Signature, comparable, literal_int, literal_text, mismatch
 from featurekit.types import (
     INTEGER_BITS,
@@ -338,11 +339,15 @@ def field_of(args: tuple[Node, ...]) -> Signature:
     kind = args[0].type
     struct = kind.element if isinstance(kind, Array) else kind
     if not isinstance(struct, Struct):
-        raise mismatch(args, "only a struct has fields", "m['key'] is for maps, a[0] for arrays")
+        advice = "m['key'] is for maps, a[0] for arrays"
+        if isinstance(kind, String):
+            advice = "json_string(x, '$.name') where the text is JSON; view.feature names a feature"
+        raise mismatch(args, "only a struct has fields", advice)
     name = literal_text(args, 1, "the field's name")
     found = struct.get(name)
     if found is None:
-        raise mismatch(args, f"it has no field {name!r}", f"one of {', '.join(field for field, _ in struct.fields)}")
+        fields = tuple(field for field, _ in struct.fields)
+        raise mismatch(args, "its fields have other names", closest(name, fields) or some(fields))
     return Signature((kind, String()), Array(found) if isinstance(kind, Array) else found)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from featurekit.types import DataType
@@ -161,8 +160,13 @@ def aggregates(node: Node) -> tuple[Aggregate, ...]:
 
 
 def is_larger(node: Node, limit: int) -> bool:
-    """Return whether there are more than `limit` nodes, a shared one counted wherever it stands."""
-    return next(islice(walk(node), limit, None), None) is not None
+    """Return whether there are more than `limit` nodes, a shared one counted wherever it stands; without recursion."""
+    waiting = [node]
+    for _ in range(limit):
+        if not waiting:
+            return False
+        waiting += children(waiting.pop())
+    return bool(waiting)
 
 
 def is_deeper(node: Node, limit: int) -> bool:

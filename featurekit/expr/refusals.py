@@ -108,6 +108,12 @@ _BITS_OF_ALL: Final = Refusal(
     "it is not in the catalogue",
     "bool_or(x & 4 <> 0) and bool_and(x & 4 <> 0), for each bit that matters",
 )
+_SHORT: Final = "it is not in the catalogue, since other functions say the same in a few words"
+_PARTS_ADDED: Final = Refusal(
+    "how the sum grows decides its bits, so it is written out",
+    "aggregate(a, 0L, (total, x) -> total + x); of doubles aggregate(a, 0.0D, (total, x) -> total + x); divided by"
+    " size(a) for the mean",
+)
 
 FUNCTIONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(
@@ -137,12 +143,13 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(
         (
             *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"),
-            *("string", "binary", "date", "timestamp"),
+            *("string", "binary", "date", "timestamp", "str", "varchar", "text", "integer", "long", "bool"),
         ),
         _CONVERSION,
     ),
     **dict.fromkeys(
-        ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"), _ROWS
+        ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "unnest"),
+        _ROWS,
     ),
     **dict.fromkeys(("raise_error", "assert_true"), _RAISED),
     **dict.fromkeys(
@@ -161,6 +168,26 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("parse_url", "try_parse_url"), _URL_PARTS),
     "sentences": _SENTENCES,
     "jaro_winkler_similarity": _SIMILARITY,
+    **dict.fromkeys(("sigmoid", "logistic"), Refusal(_SHORT, "1.0D / (1.0D + exp(-x))")),
+    **dict.fromkeys(("clip", "clamp"), Refusal(_SHORT, "least(greatest(x, 0), 100)")),
+    "relu": Refusal(_SHORT, "greatest(x, 0)"),
+    **dict.fromkeys(
+        ("one_hot", "onehot", "get_dummies", "one_hot_encode"),
+        Refusal("a feature is one value", "if(x = 'a', 1, 0) for each value; hash_bucket(x, 100) where they are many"),
+    ),
+    **dict.fromkeys(
+        ("safe_divide", "div0", "divide"), Refusal("dividing by zero is NULL here", "a / b, coalesce(a / b, 0)")
+    ),
+    **dict.fromkeys(("fillna", "fill_null"), Refusal(_SHORT, "coalesce(x, 0), nanvl(x, 0.0D)")),
+    **dict.fromkeys(("strftime", "to_date_string"), Refusal(_SHORT, "date_format(t, 'yyyy-MM-dd')")),
+    **dict.fromkeys(("strptime", "parse_date"), Refusal(_SHORT, "to_date(x, 'yyyy-MM-dd')")),
+    **dict.fromkeys(("age", "days_between"), Refusal(_SHORT, "datediff(b, a) in days, months_between(b, a) / 12")),
+    **dict.fromkeys(("array_sum", "array_avg", "array_mean", "list_sum", "list_avg"), _PARTS_ADDED),
+    **dict.fromkeys(("euclidean_distance", "array_distance"), Refusal(_SHORT, "l2_distance(a, b)")),
+    **dict.fromkeys(
+        ("geo_distance", "st_distance", "st_distancesphere"),
+        Refusal("a distance on Earth depends on its model", "haversine(a, b, x, y), in kilometres"),
+    ),
     "arrays_zip": Refusal(
         "the fields it makes are named after how its arguments were written, which a plan may change",
         "zip_with(a, b, (x, y) -> named_struct('left', x, 'right', y))",
@@ -211,6 +238,16 @@ DISTINCT: Final = Refusal(
     "count(DISTINCT x), approx_count_distinct(x), or mark first occurrences in the source",
 )
 LIST: Final = Refusal("it is neither a struct nor an array", "x IN (…), struct(…), array(…)")
+FILTER: Final = Refusal(
+    "it says which rows an aggregate takes, directly behind the aggregate", "count(*) FILTER (WHERE x > 1)"
+)
+ORDER: Final = Refusal("the total order of events decides which row comes first", _ANY_VALUE.try_.split(":")[0])
+AT_ZONE: Final = Refusal("a zone is an argument here", "from_utc_timestamp(t, 'America/New_York'): a clock there")
+COLON: Final = Refusal("text has no fields", "json_string(x, '$.device.kind') of JSON; s.name is a struct's field")
+SIMILAR: Final = Refusal("its patterns are of a kind of their own", "x LIKE 'a%', regexp_like(x, '^a+$')")
+POWER: Final = Refusal("Spark has no such operator", "pow(x, 2), or x * x")
+WHOLE_QUOTIENT: Final = Refusal("Spark has no such operator", "a DIV b of integers, floor(a / b) of other numbers")
+LOGIC: Final = Refusal("Spark has no such operator", "x AND y, x OR y")
 ALIAS: Final = Refusal("the feature's name is its key in the YAML", "leave the alias away")
 UNKNOWN: Final = Refusal(
     "only functions whose bits are known to agree in Spark and online are accepted; a UDF has one implementation only",

@@ -27,6 +27,7 @@ from featurekit.types import (
     DataType,
     Date,
     Decimal,
+    Float32,
     Float64,
     Int32,
     Int64,
@@ -35,6 +36,7 @@ from featurekit.types import (
     String,
     Struct,
     Timestamp,
+    TimestampNtz,
     holds,
     is_float,
     is_integer,
@@ -73,10 +75,33 @@ def _number_advice(kind: DataType) -> str:
             return "count a condition by CASE WHEN … THEN 1 ELSE 0 END"
         case String():
             return "store the column as a number; text that looks like one is not converted silently"
-        case Timestamp() | Date():
-            return "unix_timestamp(x) turns a timestamp into seconds, datediff(a, b) two dates into days"
+        case Timestamp() | TimestampNtz() | Date():
+            return (
+                "t + INTERVAL 1 DAY moves a time; unix_timestamp(t) is seconds, datediff(a, b) days between dates"
+            )
+        case Array():
+            return "a[0] is an element, aggregate(a, 0, (total, x) -> total + x) the sum of all, size(a) how many"
         case _:
             return "use a numeric column"
+
+
+def text_advice(kind: DataType) -> str:
+    """Return how a value of another type becomes text."""
+    match kind:
+        case Array():
+            return "transform(a, x -> lower(x)) does it with each element; array_join(a, ',') makes one text of them"
+        case Boolean():
+            return "OR joins conditions; CAST(… AS STRING) makes text of one"
+        case Timestamp() | TimestampNtz() | Date():
+            return "date_format(t, 'yyyy-MM-dd')"
+        case Struct():
+            return "take a field of it, such as place.city"
+        case Map():
+            return "take a value of it, such as m['key']"
+        case Float32() | Float64():
+            return "text functions don't turn numbers into text by themselves: CAST(CAST(x AS DECIMAL(17,2)) AS STRING)"
+        case _:
+            return "text functions don't turn numbers into text by themselves: CAST(… AS STRING)"
 
 
 def _shared(args: tuple[Node, ...]) -> DataType:
@@ -85,7 +110,9 @@ def _shared(args: tuple[Node, ...]) -> DataType:
     if shared is None:
         names = {type(arg.type) for arg in args}
         advice = "make both sides one type"
-        if String in names:
+        if Array in names and len(names) > 1:
+            advice = "array_contains(a, x), or a[0] for one element"
+        elif String in names:
             advice = "compare text with text: quote the literal, or declare the column with the type it has"
         elif Boolean in names:
             advice = "write the condition itself, or CASE WHEN … THEN 1 ELSE 0 END for a number"
@@ -223,8 +250,8 @@ def _expect(args: tuple[Node, ...], arg: Node, kind: DataType) -> None:
         return
     if isinstance(kind, Int32) and is_integer(arg.type) and arg.type != Int64():
         return
-    advice = "text functions don't turn numbers into text: two engines print them differently"
-    raise mismatch(args, f"it takes {kind.name} there", advice if isinstance(kind, String) else "CAST(… AS INT)")
+    advice = text_advice(arg.type) if isinstance(kind, String) else "CAST(… AS INT)"
+    raise mismatch(args, f"it takes {kind.name} there", advice)
 
 
 def literal_int(args: tuple[Node, ...], index: int, what: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from featurekit.expr.nodes import Node
-from featurekit.expr.signatures import Rule, Signature, literal_text, mismatch
+from featurekit.expr.signatures import Rule, Signature, literal_text, mismatch, text_advice
 from featurekit.types import INTEGER_BITS, Array, Binary, DataType, Int64, Null, String, is_integer
 
 # The charsets whose encoders have a form for every text, by Spark's names.
@@ -53,7 +53,7 @@ def _advice(kind: DataType, wanted: DataType) -> str:
         case Binary(), String():
             return "decode(x, 'UTF-8') gives the text of bytes, NULL where they are none"
         case _, String():
-            return "text functions don't turn numbers into text by themselves: CAST(… AS STRING)"
+            return text_advice(kind)
         case _:
             return f"CAST(… AS {wanted.name.upper()})"
 

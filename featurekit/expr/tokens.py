@@ -18,6 +18,12 @@ REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
     "over": ("a window (OVER)", refusals.WINDOW),
     "->": ("a lambda", refusals.LAMBDA),
     "as": ("an alias", refusals.ALIAS),
+    "filter": ("FILTER here", refusals.FILTER),
+    "order by": ("ORDER BY", refusals.ORDER),
+    "at": ("AT TIME ZONE", refusals.AT_ZONE),
+    "similar to": ("SIMILAR TO", refusals.SIMILAR),
+    ":": (":", refusals.COLON),
+    "&&": ("&&", refusals.LOGIC),
 }
 REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {
     "select": ("a subquery", refusals.SUBQUERY),

@@ -178,8 +178,8 @@ Spark and in a lookup. What would raise an error in Spark's ANSI mode is NULL, a
 `coalesce(1 / 0, 5)` is 5. Names of functions may be written in upper or lower case; names of columns are matched
 exactly, and quoted by backticks where they are words of the language. (`sql:` of a source is any Spark SQL.)
 
-Literals are Spark's: `1` int, `1L` bigint, `1.5` decimal(2,1), `1.5D` and `1e3` double, `1.5F` float, `'text'`, `r'\\d'`,
-`true`, `NULL`, `DATE '2013-11-15'`, `TIMESTAMP '2013-11-15T02:00Z'` (a zone is required).
+Literals are Spark's: `1` int, `1L` bigint, `1.5` decimal(2,1), `1.5D` and `1e3` double, `1.5F` float, `'text'`,
+`r'\\d'`, `true`, `NULL`, `DATE '2013-11-15'`, `TIMESTAMP '2013-11-15T02:00Z'` (a zone is required).
 
 In the tables decimal(10,2) stands for all decimals, and *number* for every numeric type.
 """
@@ -209,7 +209,7 @@ def _row(*cells: str) -> str:
 
 
 def _written(row: Function) -> str:
-    calls = [_call(spelling, row) for spelling in row.spellings]
+    calls = [row.called(spelling) for spelling in row.spellings]
     if row.name == "cast":
         calls = ["CAST(a AS type)", "try_cast(a AS type)", "a::type"]
     elif row.name in WRITTEN:
@@ -221,14 +221,6 @@ def _written(row: Function) -> str:
         infix = f"{symbol}a" if row.arity == (1, 1) else f"a {symbol} b"
         calls.insert(0, INFIX.get(row.operator) or infix)
     return ", ".join(f"`{call}`" for call in calls)
-
-
-def _call(spelling: str, row: Function) -> str:
-    text = ""
-    for place, param in enumerate(row.params):
-        name = f"{', ' if place else ''}{param.name}{', …' if param.repeated else ''}"
-        text += f"[{name}]" if param.optional else name
-    return f"{spelling}({text})"
 
 
 def _takes(row: Function) -> str:

@@ -19,7 +19,7 @@ from featurekit.expr.scope import ColumnScope
 from featurekit.types import Array, Boolean, DataType, Float64, Int32, Int64, Map, String, Timestamp
 
 KINDS: Final[tuple[DataType, ...]] = (
-    Int64(), Float64(), String(), Boolean(), Timestamp(), Array(Int32()), Map(String(), Int64()),
+    Int64(), Float64(), String(), Boolean(), Timestamp(), Array(Int32()), Array(Float64()), Map(String(), Int64()),
 )  # fmt: skip
 _CALLED: Final = re.compile(r"(?:\d\.\dD [-+*/] )?\b[A-Za-z]\w*\(")
 _INFIX: Final = re.compile(r"\b[abtx](?: [-+*/] (?:INTERVAL 1 DAY|[abtx])|::[A-Z]+)\b")

@@ -113,6 +113,7 @@ def test_text_is_read_as_spark_reads_it(sql: str, shown: str | None) -> None:
         ("where", 0, "where is unexpected"),
         ("(" * 60 + "i" + ")" * 60, 40, "nested more than 40 deep"),
         ("+".join(["i"] * 400), 0, "more than 150 operators deep"),
+        ("+".join(["i"] * 3000), 0, "more than 150 operators deep"),
     ],
 )
 def test_mistake_is_named_where_it_stands(sql: str, offset: int, what: str | None) -> None:
@@ -147,6 +148,19 @@ def test_mistake_is_named_where_it_stands(sql: str, offset: int, what: str | Non
         ("sum(DISTINCT i)", 4, "DISTINCT", "count(DISTINCT x)"),
         ("CAST(i AS BLOB)", 10, "CAST to BLOB", None),
         ("(i, l)", 0, "a list in parentheses", None),
+        ("x -> x", 0, "a lambda here", "transform"),
+        ("d ** 2", 2, "**", "pow(x, 2)"),
+        ("i // 2", 2, "//", "DIV"),
+        ("b && b", 2, "&&", "AND"),
+        ("t AT TIME ZONE 'UTC'", 2, "AT TIME ZONE", "from_utc_timestamp"),
+        ("s SIMILAR TO 'a'", 2, "SIMILAR TO", "regexp_like"),
+        ("s:device", 1, ":", "json_string"),
+        ("first(i ORDER BY t)", 8, "ORDER BY", "min_by"),
+        ("count(*) FILTER b", 9, "FILTER here", "FILTER (WHERE"),
+        ("sum(i) FILTER (b)", 7, "FILTER here", "FILTER (WHERE"),
+        ("sigmoid(d)", 0, "sigmoid()", "exp(-x)"),
+        ("clip(i, 0, 1)", 0, "clip()", "least(greatest"),
+        ("CAST(p AS decimal(50,2))", 10, "CAST to decimal(50,2)", None),
     ],
 )
 def test_refusal_says_why_and_the_accepted_way(sql: str, offset: int, what: str, try_: str | None) -> None:
@@ -217,6 +231,32 @@ def test_pattern_does_not_lose_a_backslash_silently(sql: str, offset: int, lost:
 )
 def test_backslash_that_stays_or_means_itself_is_taken(sql: str) -> None:
     parse(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "what", "try_"),
+    [
+        ("lower(s, 1)", "lower takes 1 argument, not 2", "lower(text): "),
+        ("substring(s)", "substring takes 2 to 3", "substring(text, position[, count]): "),
+        ("isnull(i, 0)", "isnull takes 1 argument", "isnull(a): "),
+        ("split(s, ',') = 'a'", "= can't take", "array_contains(a, x)"),
+        ("'a' IN split(s, ',')", "( is missing after IN", "array_contains(a, x)"),
+        ("lower(split(s, ','))", "lower can't take", "transform(a, x -> lower(x))"),
+        ("lower(t)", "lower can't take", "date_format"),
+        ("lower(b)", "lower can't take", "OR joins conditions"),
+        ("split(s, ',') + 1", "+ can't take", "aggregate(a"),
+        ("t + 1", "+ can't take", "t + INTERVAL 1 DAY"),
+        ("s.name", None, "json_string"),
+        ("named_struct('city', s).town", "has no field town", "one of city"),
+        ("named_struct('city', s).City", "has no field City", "did you mean city?"),
+        ("filter(split(s, ','), element -> elment = 'a')", "unknown column elment", "did you mean element"),
+    ],
+)
+def test_advice_is_for_the_types_at_hand(sql: str, what: str | None, try_: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(sql)
+    assert what is None or what in caught.value.what
+    assert try_ in str(caught.value.try_)
 
 
 def test_unknown_name_offers_the_closest_ones_whatever_their_case() -> None:

@@ -139,6 +139,14 @@ class Function:
         """Return the parameter that the argument at a position is for."""
         return self.params[min(index, len(self.params) - 1)]
 
+    def called(self, spelling: str) -> str:
+        """Return a call with its parameters' names, those that may be left away in brackets."""
+        text = ""
+        for place, param in enumerate(self.params):
+            name = f"{', ' if place else ''}{param.name}{', …' if param.repeated else ''}"
+            text += f"[{name}]" if param.optional else name
+        return f"{spelling}({text})"
+
     def may_raise(self, kinds: tuple[DataType, ...]) -> bool:
         """Return whether arguments of these types, all not NULL, can make the function yield NULL."""
         return self.raises if isinstance(self.raises, bool) else self.raises(kinds)
