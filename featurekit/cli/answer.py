@@ -75,8 +75,8 @@ class Answer:
 def to_json(value: Any) -> Any:
     """Return a value as JSON can hold it without loss: decimals and numbers that JSON lacks as text.
 
-    >>> to_json({"price": Decimal("1.50"), "ratio": float("nan"), "path": ("a", None)})
-    {'price': '1.50', 'ratio': 'NaN', 'path': ['a', None]}
+    >>> to_json({"price": Decimal("1.50"), "trend": Decimal("0E-12"), "ratio": float("nan"), "path": ("a", None)})
+    {'price': '1.50', 'trend': '0.000000000000', 'ratio': 'NaN', 'path': ['a', None]}
     """
     match value:
         case None | bool() | str():
@@ -87,7 +87,9 @@ def to_json(value: Any) -> Any:
             return int(value)
         case float():
             return value if math.isfinite(value) else _FLOATS.get(str(value), str(value))
-        case Decimal() | PurePath():
+        case Decimal():
+            return f"{value:f}"  # never with an exponent
+        case PurePath():
             return str(value)
         case bytes():
             return value.hex()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -180,6 +181,8 @@ def shown_value(value: Any) -> str:
             return str(value).lower()
         case datetime() if value.tzinfo is not None:
             return format_instant(from_datetime(value))
+        case Decimal():
+            return f"{value:f}"
         case bytes():
             return f"0x{value.hex()}"
         case list() | tuple():

@@ -194,6 +194,13 @@ def _syntax_flaw(error: yaml.YAMLError, text: str, opened: list[int]) -> Flaw:
     return Flaw(0, "this is not YAML", str(error))
 
 
+def _comma_before(quoted: str) -> int | None:
+    """Return where the comma stands that the quoted text, with which this ends, follows; None where none does."""
+    opening = quoted.rfind(quoted[-1], 0, len(quoted) - 1)
+    before = quoted[: max(opening, 0)].rstrip()
+    return len(before) - 1 if before.endswith(",") else None
+
+
 def _known_syntax(index: int, problem: str, text: str) -> Flaw:
     character = text[index : index + 1]
     quote = 'quote the text: sql: "…"'
@@ -203,6 +210,9 @@ def _known_syntax(index: int, problem: str, text: str) -> Flaw:
         why = "a colon with a space after it begins a value"
         return Flaw(index, "a second `: ` on one line", why, f"{quote}; or mend the indentation")
     if text[:index].rstrip().endswith(("'", '"')) and (character in ("|", ">") or problem.endswith("'<scalar>'")):
+        if (comma := _comma_before(text[:index].rstrip())) is not None:  # {sql: f(a, 'b') = c}
+            what, why = "the value ends at this comma", "inside { } and [ ] a comma begins the next one"
+            return Flaw(comma, what, why, "quote all of it: sql: \"f(a, 'b') = c\"")
         what, why = "text goes on behind a closing quote", "a value that begins with a quote ends at the next one"
         return Flaw(index, what, why, "quote all of it: sql: \"'a' = b\"")
     if character and character in "@`%":

@@ -83,7 +83,12 @@ def from_json(name: str, kind: DataType) -> FromJson:
 
 
 def to_json(value: Any) -> Any:
-    """Return a value as the JSON encoder takes it: a float that JSON has no number for is its name."""
+    """Return a value as the JSON encoder takes it: a float that JSON has no number for is its name.
+
+    A decimal is its digits, never with an exponent: those who read `0E-12` as text would not know it for a zero.
+    """
+    if isinstance(value, DecimalValue):
+        return f"{value:f}"
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value

@@ -61,6 +61,7 @@ TRAPS = [
     ("{sql: @x}", "7:16", "a value can't begin with @", "quote the text"),
     ("{sql: `x`}", "7:16", "a value can't begin with `", "quote the text"),
     ("{sql: 'a' = b}", "7:20", "text goes on behind a closing quote", "quote all of it"),
+    ("{sql: f(a, 'b') = c, ttl: 1d}", "7:19", "the value ends at this comma", "quote all of it"),
     ('\n        sql: "a" || b', "8:18", "text goes on behind a closing quote", "quote all of it"),
     ("\n        sql: a = 'x #y'", "8:14", "sql ends before `#y'`", "quote all of it"),
     ("{sql: x[1]}", "7:17", "this is not YAML", "quote the text"),

@@ -80,3 +80,7 @@ def test_a_text_that_is_no_value_of_its_type_is_refused_with_the_form_to_write(k
 )
 def test_a_float_that_json_has_no_number_for_is_its_name(value: float | None, text: object) -> None:
     assert to_json(value) == text
+
+
+def test_a_decimal_is_its_digits_without_an_exponent() -> None:
+    assert [to_json(DecimalValue(text)) for text in ("0E-12", "-1.50", "1E+3")] == ["0.000000000000", "-1.50", "1000"]
