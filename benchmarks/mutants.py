@@ -3,14 +3,16 @@
     python -m benchmarks.mutants [--only TEXT] [--workers 2]
 
 A defect is one text replaced by another in a copy of the tree (`mutants_list`). First every recorded case is run there
-on both evaluators (`mutants_quick`), then the tests that need no JVM. One that neither sees has survived: then a case
-or a test is missing. A text that is not found exactly once is an error: the list follows the code.
+on both evaluators (`mutants_quick`), then the tests that need no JVM. A defect of the SQL that we render is judged by
+Spark (`mutants_spark`). One that nothing sees has survived: then a case or a test is missing. A text that is not found
+exactly once is an error: the list follows the code.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -29,7 +31,9 @@ from typing import Final
 from benchmarks.mutants_base import Mutant
 from benchmarks.mutants_list import MUTANTS
 from benchmarks.mutants_quick import DIFFERS
+from benchmarks.mutants_sql import SQL
 from benchmarks.report import fail, finish
+from featurekit.offline.java import java_home
 
 ROOT: Final = Path(__file__).parents[1]
 _COPIED: Final = ("featurekit", "tests", "benchmarks", "feature_defs", "jobs", "docs")
@@ -37,6 +41,16 @@ _IGNORED: Final = shutil.ignore_patterns("__pycache__", "results", "spark-wareho
 # The recorded cases, which the quick leg runs, are left away here.
 _TESTS: Final = ("tests/targets", "tests/expr", "tests/types", "tests/aggregates", "tests/offline", "tests/semantics")
 _AGGREGATE_TESTS: Final = ("tests/test_exact.py", "tests/test_lower_aggregates.py", *_TESTS[3:], *_TESTS[:3])
+# Where Spark's own meaning is not ours, nothing is recorded: these hold both paths to each other, in Spark.
+_SPARK_TESTS: Final = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "semantics/test_own_meaning",
+        "semantics/test_time_extremes",
+        "semantics/test_text_bounds",
+        "targets/test_cast",
+    )
+)
 _WITHOUT_CASES: Final = ("aggregates/", "exact.py", "targets/arrow.py")
 """Files whose defects no recorded case can see."""
 _PATIENCE_S: Final = 900
@@ -62,10 +76,14 @@ def main(arguments: Sequence[str]) -> int:
     if mistakes := [mistake for mutant in chosen if (mistake := mutant.mistake(ROOT))]:
         fail("\n".join(mistakes))
     start = time.monotonic()
+    os.environ["JAVA_HOME"] = str(java_home(os.environ, ROOT / ".featurekit" / "jdks" / "own"))
     with _trees(options.workers) as trees:
         if not options.trust:
             _check_unchanged(trees)
-        outcomes = list(_outcomes(chosen, trees, options.workers))
+        run = [mutant for mutant in chosen if mutant not in SQL]
+        outcomes = [*_outcomes(run, trees, options.workers, {})]
+        rendered = [mutant for mutant in chosen if mutant in SQL]
+        outcomes += _outcomes(rendered, trees, options.workers, _by_spark(rendered, trees, options.workers))
     survived = [outcome for outcome in outcomes if outcome.leg is None]
     print(f"\n{len(survived)} survived{':' if survived else ''}")
     for outcome in survived:
@@ -74,6 +92,7 @@ def main(arguments: Sequence[str]) -> int:
         "seeded": len(outcomes),
         "caught": len(outcomes) - len(survived),
         "by_cases": sum(outcome.leg == "cases" for outcome in outcomes),
+        "by_spark": sum(outcome.leg == "spark" for outcome in outcomes),
         "by_tests": sum(outcome.leg == "tests" for outcome in outcomes),
         "files": len({mutant.file for mutant in chosen}),
         "minutes": (time.monotonic() - start) / 60,
@@ -101,20 +120,66 @@ def _trees(count: int) -> Iterator[Queue[Path]]:
 def _check_unchanged(trees: Queue[Path]) -> None:
     """End the command where the tree fails without any defect: nothing would be told then."""
     tree = trees.get()
-    for seen in (_by_cases(tree), _by_tests(tree, "")):
+    for seen in (_by_cases(tree), _by_tests(tree, "not spark", _TESTS), _by_tests(tree, "spark", _SPARK_TESTS)):
         if seen is not None:
             fail(f"the tree fails as it is: {seen}")
     trees.put(tree)
 
 
-def _outcomes(mutants: Sequence[Mutant], trees: Queue[Path], workers: int) -> Iterator[Outcome]:
+def _by_spark(mutants: Sequence[Mutant], trees: Queue[Path], workers: int) -> dict[Mutant, str]:
+    """Return what Spark sees of the defects of the SQL; those of which it sees nothing are not there."""
+
+    def changed(mutant: Mutant) -> dict[str, str]:
+        tree = trees.get()
+        with _defect(tree / "featurekit" / mutant.file, mutant):
+            found = _rendered(tree)
+        trees.put(tree)
+        return {case: sql for case, sql in found.items() if sql != right[case]}
+
+    if not mutants:
+        return {}
+    tree = trees.get()
+    right = _rendered(tree)
+    trees.put(tree)
+    with ThreadPoolExecutor(workers) as pool:
+        texts = {str(place): found for place, found in enumerate(pool.map(changed, mutants))}
+    seen = _judged(texts, trees)
+    return {mutant: found for place, mutant in enumerate(mutants) if (found := seen[str(place)]) is not None}
+
+
+def _rendered(tree: Path) -> dict[str, str]:
+    """Return the SQL of every recorded case, as a tree renders it."""
+    answer = tree / "rendered.json"
+    done = _run(tree, "benchmarks.mutants_spark", "--render", str(answer))
+    if done is None or done.returncode:
+        fail(f"no case is rendered: {done.stderr[-1000:] if done else 'it never ends'}")
+    found: dict[str, str] = json.loads(answer.read_text(encoding="utf-8"))
+    return found
+
+
+def _judged(texts: dict[str, dict[str, str]], trees: Queue[Path]) -> dict[str, str | None]:
+    tree = trees.get()
+    asked, answer = tree / "changed.json", tree / "judged.json"
+    asked.write_text(json.dumps(texts), encoding="utf-8")
+    done = _run(tree, "benchmarks.mutants_spark", "--judge", str(asked), str(answer))
+    trees.put(tree)
+    if done is None or done.returncode:
+        fail(f"Spark does not judge: {done.stderr[-1000:] if done else 'it never ends'}")
+    found: dict[str, str | None] = json.loads(answer.read_text(encoding="utf-8"))
+    return found
+
+
+def _outcomes(
+    mutants: Sequence[Mutant], trees: Queue[Path], workers: int, by_spark: dict[Mutant, str]
+) -> Iterator[Outcome]:
+    """Yield what became of each defect; of those that Spark has seen that is known already."""
     printing = threading.Lock()
 
     def judged(mutant: Mutant) -> Outcome:
         tree = trees.get()
         start = time.monotonic()
         with _defect(tree / "featurekit" / mutant.file, mutant):
-            leg, seen = _seen(tree, mutant)
+            leg, seen = ("spark", by_spark[mutant]) if mutant in by_spark else _seen(tree, mutant)
         trees.put(tree)
         outcome = Outcome(mutant, leg, seen, round(time.monotonic() - start, 1))
         with printing:
@@ -140,9 +205,13 @@ def _defect(path: Path, mutant: Mutant) -> Iterator[None]:
 
 
 def _seen(tree: Path, mutant: Mutant) -> tuple[str | None, str]:
+    if mutant in SQL:
+        seen = _by_tests(tree, "spark", _SPARK_TESTS)
+        return (None, "") if seen is None else ("tests", seen)
     if not mutant.file.startswith(_WITHOUT_CASES) and (seen := _by_cases(tree)) is not None:
         return "cases", seen
-    if (seen := _by_tests(tree, mutant.file)) is not None:
+    folders = _AGGREGATE_TESTS if mutant.file.startswith(("aggregates/", "exact.py")) else _TESTS
+    if (seen := _by_tests(tree, "not spark", (f"featurekit/{mutant.file}", *folders))) is not None:
         return "tests", seen
     return None, ""
 
@@ -157,15 +226,11 @@ def _by_cases(tree: Path) -> str | None:
     return done.stdout.strip() if done.returncode == DIFFERS else f"no case runs: {done.stderr.strip()[-500:]}"
 
 
-def _by_tests(tree: Path, file: str) -> str | None:
-    """Return the first test that fails, None where none does; the examples in the file itself come first."""
-    folders = _AGGREGATE_TESTS if file.startswith(("aggregates/", "exact.py")) else _TESTS
-    paths = [folder for folder in folders if (tree / folder).exists()]
-    examples = [f"featurekit/{file}"] if file else []
-    done = _run(
-        tree, "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not spark",
-        "--ignore=tests/semantics/test_targets.py", *examples, *paths,
-    )  # fmt: skip
+def _by_tests(tree: Path, mark: str, paths: Sequence[str]) -> str | None:
+    """Return the first test that fails, None where none does."""
+    there = [path for path in paths if (tree / path).exists()]
+    without_cases = "--ignore=tests/semantics/test_targets.py"
+    done = _run(tree, "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", mark, without_cases, *there)
     if done is None:
         return "it never ends"
     if done.returncode == 0:
