@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from featurekit.expr.maths_forms import double, let, named
+from featurekit.expr.maths_forms import double, polynomial
 from featurekit.expr.nodes import Call, Column, Literal, Variable
+from featurekit.expr.spark_forms import let, named
 from featurekit.expr.sphere import ANGLE, DIAMETER, HALF_TURN, QUARTER_TURN, SINE
 from featurekit.types import Array, Float32
 
@@ -22,10 +23,7 @@ def bucketize(call: Call, args: tuple[str, ...]) -> str:
 
 def _sine(degrees: str) -> str:
     """Return the sine of degrees from 0 to 90."""
-    series = double(SINE[-1])
-    for coefficient in reversed(SINE[:-1]):
-        series = f"({double(coefficient)} + `$$z` * {series})"
-    body = f"(`$$s` + (`$$s` * `$$z`) * {series})"
+    body = f"(`$$s` + (`$$s` * `$$z`) * {polynomial('`$$z`', SINE)})"
     return let("`$$s`", f"({degrees} * {double(ANGLE)})", let("`$$z`", "(`$$s` * `$$s`)", body))
 
 

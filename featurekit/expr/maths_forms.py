@@ -6,11 +6,11 @@ more than once is bound to a name first, so that nested calls don't blow the tex
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr.coerce import wider_decimal
-from featurekit.expr.nodes import Call, Column, Literal, Node, Variable
+from featurekit.expr.nodes import Call
+from featurekit.expr.spark_forms import Form, let, named
 from featurekit.expr.trigonometry import (
     COS,
     CYCLE_LIMIT,
@@ -19,33 +19,12 @@ from featurekit.expr.trigonometry import (
     SIN_TINY,
     TURNS,
 )
-from featurekit.types import INTEGER_BITS, Decimal, Int64, is_integer
-
-Form = Callable[[Call, tuple[str, ...]], str]
-
-
-def let(name: str, value: str, body: str) -> str:
-    """Return the SQL of `body`, in which `name` stands for a value that is computed once."""
-    return f"transform(array({value}), {name} -> {body})[0]"
-
-
-def named(node: Node, text: str, name: str, body: Callable[[str], str]) -> str:
-    """Return a body over an argument, which is bound to a name unless its text is one already."""
-    return body(text) if isinstance(node, Column | Literal | Variable) else let(name, text, body(name))
+from featurekit.types import INTEGER_BITS, Decimal
 
 
 def double(value: float) -> str:
     """Return a finite constant as SQL."""
     return f"({value!r}D)" if value < 0 else f"{value!r}D"
-
-
-def bround(call: Call, args: tuple[str, ...]) -> str:
-    value = args[0]
-    digits = args[1] if len(args) == 2 else "0"
-    if not is_integer(call.type):
-        return f"bround({value}, {digits})"
-    wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
-    return f"try_cast(bround(CAST({value} AS {wide}), {digits}) AS {call.type.name.upper()})"
 
 
 def pmod(call: Call, args: tuple[str, ...]) -> str:
@@ -92,7 +71,8 @@ def _angle(body: str, *, odd: bool = False) -> Form:
     return lambda call, args: named(call.args[0], args[0], "`$$v`", reduced)
 
 
-def _polynomial(variable: str, coefficients: tuple[float, ...]) -> str:
+def polynomial(variable: str, coefficients: tuple[float, ...]) -> str:
+    """Return the SQL of a polynomial by Horner's scheme, the constant first."""
     *others, last = coefficients
     text = double(last)
     for coefficient in reversed(others):
@@ -103,12 +83,12 @@ def _polynomial(variable: str, coefficients: tuple[float, ...]) -> str:
 _S1, *_SIN_REST = SIN
 _SINE: Final = (
     "(`$$y` - ((`$$z` * (0.5D * `$$l` - (`$$z` * `$$y`) * "
-    f"{_polynomial('`$$z`', tuple(_SIN_REST))}) - `$$l`) - (`$$z` * `$$y`) * {double(_S1)}))"
+    f"{polynomial('`$$z`', tuple(_SIN_REST))}) - `$$l`) - (`$$z` * `$$y`) * {double(_S1)}))"
 )
 # 1 - z/2, what that lost, and the rest of the series.
 _COSINE: Final = (
     "((1.0D - 0.5D * `$$z`) + (((1.0D - (1.0D - 0.5D * `$$z`)) - 0.5D * `$$z`) + "
-    f"(`$$z` * (`$$z` * {_polynomial('`$$z`', COS)}) - `$$y` * `$$l`)))"
+    f"(`$$z` * (`$$z` * {polynomial('`$$z`', COS)}) - `$$y` * `$$l`)))"
 )
 _IS_ODD: Final = "pmod(`$$q`, 2.0D) = 1.0D"
 _SIN_TEXT: Final = (

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr.nodes import Call, Literal, Node
+from featurekit.expr.spark_forms import kept, let
 from featurekit.types import Array, DataType, Map, Struct, is_float
 
 # No lambda's variable and no column is called like this; an inner one hides the outer, which is not meant there.
 _BOUND: Final = "`$$bound`"
-Form = Callable[[Call, tuple[str, ...]], str]
 
 
 def bound(text: str, body: Callable[[str], str]) -> str:
     """Return SQL that computes `text` once, under the name that `body` is given."""
-    return f"get(transform(array({text}), {_BOUND} -> {body(_BOUND)}), 0)"
+    return let(_BOUND, text, body(_BOUND))
 
 
 def size(call: Call, args: tuple[str, ...]) -> str:
@@ -52,7 +52,7 @@ def sorted_array(call: Call, args: tuple[str, ...]) -> str:
     values, *rest = args
     kind = call.type
     if isinstance(kind, Array) and is_float(kind.element):
-        values = f"greatest({values}, CAST(NULL AS {kind.sql}))"
+        values = kept(call.args[0], values)
     return f"sort_array({', '.join((values, *rest))})"
 
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from featurekit.expr.nodes import Call, Literal, Node
+from featurekit.expr.nodes import Call, Column, Literal, Node, Variable
 from featurekit.types import Decimal, Float32, Float64, Int64, holds, is_float, is_integer
 
+# From a call and its arguments' SQL to the call's.
+Form = Callable[[Call, tuple[str, ...]], str]
 
-def listed(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+
+def listed(name: str) -> Form:
     """Return the form of a function that takes any number of arguments."""
     return lambda _, args: f"{name}({', '.join(args)})"
 
 
-def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], str]:
+def commutative(name: str, function: str) -> Form:
     """try_add and try_multiply, so written that Spark keeps the grouping.
 
     Spark's optimizer takes (a + b) + c and a + (b + c) for one expression and computes only one of the two. Rounding
@@ -33,7 +36,7 @@ def commutative(name: str, function: str) -> Callable[[Call, tuple[str, ...]], s
     return form
 
 
-def letter_case(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+def letter_case(name: str) -> Form:
     """lower and upper; Spark's optimizer takes lower(upper(x)) for lower(x), but upper('ß') is SS."""
 
     def form(call: Call, args: tuple[str, ...]) -> str:
@@ -45,14 +48,24 @@ def letter_case(name: str) -> Callable[[Call, tuple[str, ...]], str]:
 
 def kept(node: Node, text: str) -> str:
     """Return a form of `text` with its value and type that the optimizer's rewrites don't see through."""
-    return f"greatest({text}, CAST(NULL AS {node.type.name.upper()}))"
+    return f"greatest({text}, CAST(NULL AS {node.type.sql}))"
+
+
+def let(name: str, value: str, body: str) -> str:
+    """Return the SQL of `body`, in which `name` stands for a value that is computed once."""
+    return f"get(transform(array({value}), {name} -> {body}), 0)"
+
+
+def named(node: Node, text: str, name: str, body: Callable[[str], str]) -> str:
+    """Return a body over an argument, which is bound to a name unless its text is one already."""
+    return body(text) if isinstance(node, Column | Literal | Variable) else let(name, text, body(name))
 
 
 def _is_call(node: Node, *functions: str) -> bool:
     return isinstance(node, Call) and node.function in functions
 
 
-def extreme(name: str, of_array: str) -> Callable[[Call, tuple[str, ...]], str]:
+def extreme(name: str, of_array: str) -> Form:
     """greatest and least; of floats by an array, whose order counts.
 
     Of 0.0 and -0.0 the first stays; Spark's optimizer takes greatest(a, b) and greatest(b, a) for one expression.
@@ -90,20 +103,25 @@ def absolute(call: Call, args: tuple[str, ...]) -> str:
     return f"try_cast(abs(CAST({args[0]} AS {wide})) AS {call.type.name.upper()})"
 
 
-def rounded(call: Call, args: tuple[str, ...]) -> str:
-    value = args[0]
-    digits = args[1] if len(args) == 2 else "0"
-    if not is_integer(call.type):
-        return f"round({value}, {digits})"
-    wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
-    return f"try_cast(round(CAST({value} AS {wide}), {digits}) AS {call.type.name.upper()})"
+def rounded(name: str) -> Form:
+    """round and bround; integers in a wider type, then narrowed."""
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        value = args[0]
+        digits = args[1] if len(args) == 2 else "0"
+        if not is_integer(call.type):
+            return f"{name}({value}, {digits})"
+        wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
+        return f"try_cast({name}(CAST({value} AS {wide}), {digits}) AS {call.type.name.upper()})"
+
+    return form
 
 
 # The doubles whose floor and ceil are bigints: -2^63 to the largest one below 2^63.
 _LONG_DOUBLES: Final = "-9223372036854775808D AND 9223372036854774784D"
 
 
-def to_whole(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+def to_whole(name: str) -> Form:
     """floor and ceil: a double beyond bigint is NULL (Spark saturates or raises, depending on ANSI), NaN is 0."""
 
     def form(call: Call, args: tuple[str, ...]) -> str:

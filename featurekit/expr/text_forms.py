@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr.nodes import Call, Literal, Node
+from featurekit.expr.spark_forms import Form
 
 # The longest text that lpad, rpad and space (code points) or repeat (bytes) make; what would be longer is NULL. Spark's
 # own bound is the memory of whichever machine computes the row.
@@ -14,7 +14,7 @@ _NO_COUNT: Final = "CAST(NULL AS INT)"
 _CRLF: Final = "CAST(X'0d0a' AS STRING)"
 
 
-def made(name: str, count: int) -> Callable[[Call, tuple[str, ...]], str]:
+def made(name: str, count: int) -> Form:
     """Return the form of a function whose argument at `count` says how long the result is."""
 
     def form(call: Call, args: tuple[str, ...]) -> str:

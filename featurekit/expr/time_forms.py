@@ -7,15 +7,13 @@ bits of days), days are moved by integers that have a try_ form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from featurekit.clock import DAY
 from featurekit.expr.nodes import Call, Literal
+from featurekit.expr.spark_forms import Form
 from featurekit.expr.time_units import FIRST_DAY, FIRST_MICRO, LAST_DAY, TRUNC_UNITS, WEEKDAYS
 from featurekit.types import Date, Float64, Int64, String, TimestampNtz
-
-Form = Callable[[Call, tuple[str, ...]], str]
 
 # What is passed over of the first day that begins before 64 bits of microseconds do.
 _BROKEN_DAY: Final = -FIRST_MICRO % DAY

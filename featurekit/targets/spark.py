@@ -15,7 +15,7 @@ from featurekit.clock import to_date
 from featurekit.expr.coerce import literal_decimal
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
-from featurekit.expr.spark_forms import kept
+from featurekit.expr.spark_forms import kept, let
 from featurekit.targets.spark_casts import cast_sql
 from featurekit.types import (
     Array,
@@ -95,7 +95,7 @@ def _call(node: Call, args: tuple[str, ...]) -> str:
     named = tuple(f"`$$long{place}`" if place in long else sql for place, sql in enumerate(args))
     text = form.format(*named) if isinstance(form, str) else form(node, named)
     for place in long:
-        text = f"get(transform(array({args[place]}), {named[place]} -> {text}), 0)"
+        text = let(named[place], args[place], text)
     return text
 
 

@@ -47,7 +47,7 @@ ROWS: Final[tuple[Function, ...]] = (
            "The number without its sign; NULL for the smallest integer.", raises=_integers),
     scalar("round",
            (Param("a", NUMBER), Param("digits", INTEGER, literal=True, optional=True, edges=(1, 0, 2, 8, -1, -5))),
-           rules.rounded, forms.rounded, "The number rounded to so many digits, halves away from zero.",
+           rules.rounded, forms.rounded("round"), "The number rounded to so many digits, halves away from zero.",
            raises=_integers),
     scalar("floor", _ONE, rules.to_whole, forms.to_whole("floor"), "The largest whole number that is not larger.",
            raises=_fractions),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr import spark_forms as forms
@@ -19,6 +18,7 @@ from featurekit.types import (
     Null,
     String,
     Struct,
+    holds,
     integer_range,
 )
 
@@ -29,20 +29,8 @@ _VALUES: Final = (Param("a", HASHED, repeated=True),)
 _BYTES: Final = Param("bytes", BYTES)
 
 
-def _has_map(kind: DataType) -> bool:
-    match kind:
-        case Map():
-            return True
-        case Array(element=element):
-            return _has_map(element)
-        case Struct(fields=fields):
-            return any(_has_map(field) for _, field in fields)
-        case _:
-            return False
-
-
 def _hashable(args: tuple[Node, ...], values: tuple[Node, ...]) -> tuple[DataType, ...]:
-    if any(_has_map(value.type) for value in values):
+    if any(holds(value.type, Map) for value in values):
         raise mismatch(
             args,
             "two equal maps can hold their keys in another order, and would hash apart",
@@ -99,7 +87,7 @@ def _digested(result: DataType) -> Rule:
     return rule
 
 
-def _of_bytes(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+def _of_bytes(name: str) -> forms.Form:
     def form(call: Call, args: tuple[str, ...]) -> str:
         data = f"CAST({args[0]} AS BINARY)" if call.args[0].type == String() else args[0]
         return f"{name}({', '.join((data, *args[1:]))})"

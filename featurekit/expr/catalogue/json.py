@@ -6,7 +6,6 @@ values are read by type here; a fraction has a form as a double, and none as tex
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from featurekit.expr import signatures as rules
@@ -14,6 +13,7 @@ from featurekit.expr.catalogue.row import STRING, Exactness, Function, Param, sc
 from featurekit.expr.json_path import ADVICE, PathError, parse_path
 from featurekit.expr.nodes import Call, Node
 from featurekit.expr.signatures import Rule, Signature, literal_text, mismatch
+from featurekit.expr.spark_forms import Form
 from featurekit.types import Array, Boolean, DataType, Float64, Int32, Int64, String
 
 _PATHS: Final = ("$.a", "$.a.b", "$.a[0]", "$[0]", "$['a']", "$[1].a", "$.b['a b'][0]")
@@ -54,7 +54,7 @@ def _as_text(_: Call, args: tuple[str, ...]) -> str:
     return f"get(regexp_extract_all({_found(args)}, {_sql(_NO_FRACTION)}, 0), 0)"
 
 
-def _as_number(pattern: str, kind: str) -> Callable[[Call, tuple[str, ...]], str]:
+def _as_number(pattern: str, kind: str) -> Form:
     return lambda _, args: f"try_cast(regexp_extract({_found(args)}, {_sql(pattern)}, 0) AS {kind})"
 
 

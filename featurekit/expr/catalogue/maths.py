@@ -12,7 +12,7 @@ from featurekit.expr import maths_forms as forms
 from featurekit.expr import maths_rules as rules
 from featurekit.expr import signatures
 from featurekit.expr.catalogue.row import FLOATING, INTEGER, NUMBER, Exactness, Function, Nulls, Param, scalar
-from featurekit.expr.spark_forms import listed
+from featurekit.expr.spark_forms import Form, listed, rounded
 from featurekit.types import DataType, is_integer
 
 _HALF_TURN: Final = 3.141592653589793
@@ -28,7 +28,7 @@ def _double(name: str, params: tuple[Param, ...], doc: str, **rest: object) -> F
     return scalar(name, params, rules.doubles, spark, doc, **rest)  # type: ignore[arg-type]
 
 
-def _redefined(name: str, params: tuple[Param, ...], spark: forms.Form, doc: str, **rest: object) -> Function:
+def _redefined(name: str, params: tuple[Param, ...], spark: Form, doc: str, **rest: object) -> Function:
     return _double(name, params, doc, spark=spark, exactness=Exactness.REDEFINED, **rest)
 
 
@@ -83,7 +83,7 @@ ROWS: Final[tuple[Function, ...]] = (
     _double("rint", _ONE, "The nearest whole number as a double, halves to the even one."),
     scalar("bround",
            (Param("a", NUMBER), Param("digits", INTEGER, literal=True, optional=True, edges=(1, 0, 2, 8, -1, -5))),
-           signatures.rounded, forms.bround, "The number rounded to so many digits, halves to the even neighbour.",
+           signatures.rounded, rounded("bround"), "The number rounded to so many digits, halves to the even neighbour.",
            raises=_integers),
     scalar("factorial", (Param("n", INTEGER, edges=(5, 0, 20, 21, -1)),), rules.factorial, "factorial({0})",
            "The product of 1 to n; NULL for a negative n and for more than 20.", raises=True),

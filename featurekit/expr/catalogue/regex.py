@@ -13,6 +13,7 @@ from featurekit.expr.regex_subset import Pattern, parse_pattern
 from featurekit.expr.regex_tree import PatternError
 from featurekit.expr.replacement import parse_replacement
 from featurekit.expr.signatures import Rule, Signature, literal_int, literal_text, mismatch
+from featurekit.expr.spark_forms import Form, kept
 from featurekit.types import Array, Boolean, DataType, Int32, String
 
 _LIKES: Final = ("a%", "%a%", "%A", "_", "a_c", "%\\%%", "", "%", "%b%c%", "_%_", "ΑΣ%", "😀_")
@@ -43,7 +44,7 @@ def _ilike(call: Call, args: tuple[str, ...]) -> str:
     """Spark lowers both sides; its optimizer takes lower(upper(x)) for lower(x), but upper('ß') is SS."""
     value = call.args[0]
     cased = isinstance(value, Call) and value.function in ("lower", "upper")
-    text = f"greatest({args[0]}, CAST(NULL AS STRING))" if cased else args[0]
+    text = kept(value, args[0]) if cased else args[0]
     return f"({text} ILIKE {args[1]})"
 
 
@@ -104,7 +105,7 @@ def _written(call: Call, text: str) -> str:
     return text if java == literal.value else f"CAST(X'{java.encode().hex()}' AS STRING)"
 
 
-def _form(name: str) -> Callable[[Call, tuple[str, ...]], str]:
+def _form(name: str) -> Form:
     return lambda call, args: f"{name}({', '.join((args[0], _written(call, args[1]), *args[2:]))})"
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from featurekit.expr.nodes import Call, Node
+from featurekit.expr.nodes import Node
 from featurekit.expr.signatures import Rule
+from featurekit.expr.spark_forms import Form
 from featurekit.types import (
     Array,
     Binary,
@@ -98,7 +99,7 @@ class Param:
     pattern: bool = False
 
 
-Render = str | Callable[[Call, tuple[str, ...]], str]
+Render = str | Form
 Raises = bool | Callable[[tuple[DataType, ...]], bool]
 
 
