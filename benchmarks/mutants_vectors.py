@@ -80,8 +80,8 @@ VECTORS: Final[tuple[Mutant, ...]] = (
     *seeded(
         "targets/vectors/hashing.py",
         ("-0.0 has a hash of its own", "bits = (values + 0.0).view(np.int64)", "bits = values.view(np.int64)"),
-        ("murmur3 mixes a bigint's high half first", "_mixed32(_mixed32(seeds.view(np.uint32), low), high)",
-         "_mixed32(_mixed32(seeds.view(np.uint32), high), low)"),
+        ("murmur3 mixes a bigint's high half first", "mixed32(mixed32(seeds.view(np.uint32), low), high)",
+         "mixed32(mixed32(seeds.view(np.uint32), high), low)"),
         ("a bucket can be negative", "np.mod(hashes, np.int64(buckets))", "np.fmod(hashes, np.int64(buckets))"),
     ),
     *seeded(

@@ -17,8 +17,6 @@ from featurekit.types import Array, DataType, Float32, Float64, Struct, holds, i
 
 Key = Callable[[Any], Any]
 _NAN: Final = "NaN"  # equal to itself and to no float
-
-
 _SYMBOLS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -34,20 +32,7 @@ def comparison(call: Call) -> Inline:
 
 def equality_key(kind: DataType) -> Key | None:
     """Return the function to what is equal (and has one hash) where values are, NULL among them; None for no change."""
-    if not holds(kind, Float32, Float64):
-        return None
-    match kind:
-        case Array(element=element):
-            part = equality_key(element)
-            assert part is not None
-            return lambda value: None if value is None else tuple([part(each) for each in value])
-        case Struct(fields=fields):
-            keys = [equality_key(inner) or _as_it_is for _, inner in fields]
-            return lambda value: (
-                None if value is None else tuple([key(each) for key, each in zip(keys, value, strict=True)])
-            )
-        case _:
-            return _float_equality
+    return _each_float(kind, _float_equality)
 
 
 def order_key(kind: DataType) -> Key | None:
@@ -68,20 +53,25 @@ def normal_form(kind: DataType) -> Key | None:
 
     Dicts, sets and tuples take an object for equal to itself, so that what it returns can be their key or part.
     """
+    return _each_float(kind, _one_form)
+
+
+def _each_float(kind: DataType, change: Key) -> Key | None:
+    """Return the function that changes the floats of a value, itself one or in its parts; None where it has none."""
     if not holds(kind, Float32, Float64):
         return None
     match kind:
         case Array(element=element):
-            part = normal_form(element)
+            part = _each_float(element, change)
             assert part is not None
             return lambda value: None if value is None else tuple([part(each) for each in value])
         case Struct(fields=fields):
-            forms = [normal_form(inner) or _as_it_is for _, inner in fields]
+            keys = [_each_float(inner, change) or _as_it_is for _, inner in fields]
             return lambda value: (
-                None if value is None else tuple([form(each) for form, each in zip(forms, value, strict=True)])
+                None if value is None else tuple([key(each) for key, each in zip(keys, value, strict=True)])
             )
         case _:
-            return _one_form
+            return change
 
 
 def _float_equality(value: float | None) -> Any:

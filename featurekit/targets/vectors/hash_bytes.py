@@ -10,16 +10,20 @@ from numpy.typing import NDArray
 
 from featurekit.targets.kernels.murmur3 import murmur3_bytes
 from featurekit.targets.kernels.xxhash64 import xxhash64_bytes
+from featurekit.targets.vectors.hashing import (
+    P1,
+    P2,
+    P3,
+    P4,
+    P5,
+    U32,
+    U64,
+    finished32,
+    finished64,
+    mixed32,
+    rotated64,
+)
 
-_U32 = NDArray[np.uint32]
-_U64 = NDArray[np.uint64]
-_P1: Final = np.uint64(0x9E3779B185EBCA87)
-_P2: Final = np.uint64(0xC2B2AE3D27D4EB4F)
-_P3: Final = np.uint64(0x165667B19E3779F9)
-_P4: Final = np.uint64(0x85EBCA77C2B2AE63)
-_P5: Final = np.uint64(0x27D4EB2F165667C5)
-_C1: Final = np.uint32(0xCC9E2D51)
-_C2: Final = np.uint32(0x1B873593)
 _LONGEST: Final = 31  # xxHash goes on in stripes from 32 bytes
 _FEWEST: Final = 16  # fewer values of one length are not worth a table
 
@@ -61,38 +65,23 @@ def _words(table: NDArray[np.uint8], start: int, dtype: Any) -> NDArray[Any]:
     return np.ascontiguousarray(table[:, start:end]).view(dtype)
 
 
-def _rotated(values: _U64, bits: int) -> _U64:
-    return (values << np.uint64(bits)) | (values >> np.uint64(64 - bits))
-
-
-def _xxhash64_table(table: NDArray[np.uint8], seeds: _U64) -> _U64:
+def _xxhash64_table(table: NDArray[np.uint8], seeds: U64) -> U64:
     length = table.shape[1]
-    acc = seeds + (_P5 + np.uint64(length))
+    acc = seeds + (P5 + np.uint64(length))
     for lane in _words(table, 0, "<u8").T:
-        acc = _rotated(acc ^ _rotated(lane * _P2, 31) * _P1, 27) * _P1 + _P4
+        acc = rotated64(acc ^ rotated64(lane * P2, 31) * P1, 27) * P1 + P4
     done = length & ~7
     for word in _words(table, done, "<u4").T:
-        acc = _rotated(acc ^ word.astype(np.uint64) * _P1, 23) * _P2 + _P3
+        acc = rotated64(acc ^ word.astype(np.uint64) * P1, 23) * P2 + P3
     for byte in table[:, length & ~3 :].T:
-        acc = _rotated(acc ^ byte.astype(np.uint64) * _P5, 11) * _P1
-    acc = (acc ^ (acc >> np.uint64(33))) * _P2
-    acc = (acc ^ (acc >> np.uint64(29))) * _P3
-    return acc ^ (acc >> np.uint64(32))
+        acc = rotated64(acc ^ byte.astype(np.uint64) * P5, 11) * P1
+    return finished64(acc).view(np.uint64)
 
 
-def _murmur3_table(table: NDArray[np.uint8], seeds: _U32) -> _U32:
+def _murmur3_table(table: NDArray[np.uint8], seeds: U32) -> U32:
     length = table.shape[1]
     for word in _words(table, 0, "<u4").T:
-        seeds = _mixed(seeds, word)
+        seeds = mixed32(seeds, word)
     for byte in table[:, length & ~3 :].T:
-        seeds = _mixed(seeds, byte.astype(np.int8).astype(np.int32).view(np.uint32))
-    seeds = seeds ^ np.uint32(length)
-    seeds = (seeds ^ (seeds >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    seeds = (seeds ^ (seeds >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return seeds ^ (seeds >> np.uint32(16))
-
-
-def _mixed(seeds: _U32, words: _U32) -> _U32:
-    words = words * _C1
-    seeds = seeds ^ ((words << np.uint32(15)) | (words >> np.uint32(17))) * _C2
-    return ((seeds << np.uint32(13)) | (seeds >> np.uint32(19))) * np.uint32(5) + np.uint32(0xE6546B64)
+        seeds = mixed32(seeds, byte.astype(np.int8).astype(np.int32).view(np.uint32))
+    return finished32(seeds, length).view(np.uint32)

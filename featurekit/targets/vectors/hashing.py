@@ -12,38 +12,39 @@ from numpy.typing import NDArray
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
-_U32 = NDArray[np.uint32]
-_U64 = NDArray[np.uint64]
+U32 = NDArray[np.uint32]
+U64 = NDArray[np.uint64]
 
-_P1: Final = np.uint64(0x9E3779B185EBCA87)
-_P2: Final = np.uint64(0xC2B2AE3D27D4EB4F)
-_P3: Final = np.uint64(0x165667B19E3779F9)
-_P4: Final = np.uint64(0x85EBCA77C2B2AE63)
-_P5: Final = np.uint64(0x27D4EB2F165667C5)
+P1: Final = np.uint64(0x9E3779B185EBCA87)
+P2: Final = np.uint64(0xC2B2AE3D27D4EB4F)
+P3: Final = np.uint64(0x165667B19E3779F9)
+P4: Final = np.uint64(0x85EBCA77C2B2AE63)
+P5: Final = np.uint64(0x27D4EB2F165667C5)
 _C1: Final = np.uint32(0xCC9E2D51)
 _C2: Final = np.uint32(0x1B873593)
 
 
-def _rotated64(values: _U64, bits: int) -> _U64:
+def rotated64(values: U64, bits: int) -> U64:
     return (values << np.uint64(bits)) | (values >> np.uint64(64 - bits))
 
 
-def _finished64(acc: _U64) -> Int64s:
-    acc = (acc ^ (acc >> np.uint64(33))) * _P2
-    acc = (acc ^ (acc >> np.uint64(29))) * _P3
+def finished64(acc: U64) -> Int64s:
+    """Return what xxHash64 makes of its accumulator at the end."""
+    acc = (acc ^ (acc >> np.uint64(33))) * P2
+    acc = (acc ^ (acc >> np.uint64(29))) * P3
     return (acc ^ (acc >> np.uint64(32))).view(np.int64)
 
 
 def xxhash64_int32(values: Int32s, seeds: Int64s) -> Int64s:
     words = values.astype(np.uint32, copy=False).astype(np.uint64)
-    acc = (seeds.view(np.uint64) + (_P5 + np.uint64(4))) ^ (words * _P1)
-    return _finished64(_rotated64(acc, 23) * _P2 + _P3)
+    acc = (seeds.view(np.uint64) + (P5 + np.uint64(4))) ^ (words * P1)
+    return finished64(rotated64(acc, 23) * P2 + P3)
 
 
 def xxhash64_int64(values: Int64s, seeds: Int64s) -> Int64s:
-    lanes = _rotated64(values.view(np.uint64) * _P2, 31) * _P1
-    acc = (seeds.view(np.uint64) + (_P5 + np.uint64(8))) ^ lanes
-    return _finished64(_rotated64(acc, 27) * _P1 + _P4)
+    lanes = rotated64(values.view(np.uint64) * P2, 31) * P1
+    acc = (seeds.view(np.uint64) + (P5 + np.uint64(8))) ^ lanes
+    return finished64(rotated64(acc, 27) * P1 + P4)
 
 
 def xxhash64_float64(values: NDArray[np.float64], seeds: Int64s) -> Int64s:
@@ -54,13 +55,15 @@ def xxhash64_float32(values: NDArray[np.float32], seeds: Int64s) -> Int64s:
     return xxhash64_int32(float32_bits(values), seeds)
 
 
-def _mixed32(seeds: _U32, words: _U32) -> _U32:
+def mixed32(seeds: U32, words: U32) -> U32:
+    """Return Murmur3's next state, after one more word."""
     words = words * _C1
     seeds = seeds ^ ((words << np.uint32(15)) | (words >> np.uint32(17))) * _C2
     return ((seeds << np.uint32(13)) | (seeds >> np.uint32(19))) * np.uint32(5) + np.uint32(0xE6546B64)
 
 
-def _finished32(seeds: _U32, length: int) -> Int32s:
+def finished32(seeds: U32, length: int) -> Int32s:
+    """Return what Murmur3 makes of its state after so many bytes."""
     seeds = seeds ^ np.uint32(length)
     seeds = (seeds ^ (seeds >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     seeds = (seeds ^ (seeds >> np.uint32(13))) * np.uint32(0xC2B2AE35)
@@ -68,13 +71,13 @@ def _finished32(seeds: _U32, length: int) -> Int32s:
 
 
 def murmur3_int32(values: Int32s, seeds: Int32s) -> Int32s:
-    return _finished32(_mixed32(seeds.view(np.uint32), values.view(np.uint32)), 4)
+    return finished32(mixed32(seeds.view(np.uint32), values.view(np.uint32)), 4)
 
 
 def murmur3_int64(values: Int64s, seeds: Int32s) -> Int32s:
     words = values.view(np.uint64)
     low, high = words.astype(np.uint32), (words >> np.uint64(32)).astype(np.uint32)
-    return _finished32(_mixed32(_mixed32(seeds.view(np.uint32), low), high), 8)
+    return finished32(mixed32(mixed32(seeds.view(np.uint32), low), high), 8)
 
 
 def murmur3_float64(values: NDArray[np.float64], seeds: Int32s) -> Int32s:
