@@ -22,6 +22,7 @@ from featurekit.errors import InputError, TimeError
 Instant = int
 Clock = Callable[[], Instant]
 
+MILLISECOND: Final = 1_000
 SECOND: Final = 1_000_000
 MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE

@@ -8,8 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from featurekit.expr.nodes import Call, Column, Literal, Node, Variable
-from featurekit.types import Decimal, Float32, Float64, Int64, holds, is_float, is_integer
+from featurekit.clock import MILLISECOND
+from featurekit.expr.nodes import Call, Cast, Column, Literal, Node, Variable
+from featurekit.types import (
+    DataType,
+    Decimal,
+    Float32,
+    Float64,
+    Int64,
+    Timestamp,
+    TimestampNtz,
+    holds,
+    is_float,
+    is_integer,
+)
 
 # From a call and its arguments' SQL to the call's.
 Form = Callable[[Call, tuple[str, ...]], str]
@@ -138,6 +150,44 @@ def member(call: Call, args: tuple[str, ...]) -> str:
     """x IN (…). Adding zero turns -0.0 into 0.0: long lists become a hash set, which tells the two apart."""
     value, *others = args
     if is_float(call.args[0].type):
-        zero = "CAST(0 AS FLOAT)" if call.args[0].type == Float32() else "0.0D"
-        value, *others = [f"({arg} + {zero})" for arg in args]
+        value, *others = [_with_zero(arg, call.args[0].type) for arg in args]
+    elif _is_hidden(call):
+        value = kept(call.args[0], value)
     return f"({value} IN ({', '.join(others)}))"
+
+
+def compared(symbol: str) -> Form:
+    """Return the form of a comparison, so written that Spark hands none down to a Parquet file that would lose rows.
+
+    A file's statistics pass over NaN, and its dictionaries tell -0.0 from 0.0; instants are cut to milliseconds where a
+    file has those. And `x = 0.0 AND f(x)` would become f(0.0) where x is -0.0.
+    """
+    template = f"({{0}} {symbol} {{1}})"
+
+    def form(call: Call, args: tuple[str, ...]) -> str:
+        if _is_hidden(call):
+            args = tuple(_hidden(arg, text) for arg, text in zip(call.args, args, strict=True))
+        return template.format(*args)
+
+    return form
+
+
+def differ(call: Call, args: tuple[str, ...]) -> str:
+    return f"(NOT {compared('=')(call, args)})"
+
+
+def _is_hidden(call: Call) -> bool:
+    kind = call.args[0].type
+    if isinstance(kind, Timestamp | TimestampNtz):
+        return any(isinstance(arg, Literal) and (arg.value or 0) % MILLISECOND for arg in call.args)
+    return holds(kind, Float32, Float64)
+
+
+def _hidden(node: Node, text: str) -> str:
+    if isinstance(node, Literal) or (isinstance(node, Cast) and is_integer(node.value.type)):
+        return text
+    return _with_zero(text, node.type) if is_float(node.type) else kept(node, text)
+
+
+def _with_zero(text: str, kind: DataType) -> str:
+    return f"({text} + {'CAST(0 AS FLOAT)' if kind == Float32() else '0.0D'})"

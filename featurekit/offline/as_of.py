@@ -34,7 +34,20 @@ from featurekit.offline.source import (
     read_source,
     superseded_at,
 )
-from featurekit.offline.sql import Query, Select, Sql, call, canonical, case, cast, instant, long, name, render_query
+from featurekit.offline.sql import (
+    Query,
+    Select,
+    Sql,
+    before,
+    call,
+    canonical,
+    case,
+    cast,
+    instant,
+    long,
+    name,
+    render_query,
+)
 from featurekit.offline.sweep import AS_OF, IS_AS_OF, IS_EVENT, KIND, Sweep
 from featurekit.offline.sweep_slots import SweepSlot
 from featurekit.rows import LAST_EVENT
@@ -217,7 +230,7 @@ def _event_rows(
         where=tuple(f"{name(label)} IS NOT NULL" for label in key_names(view)),
     )
     lower = () if since is None else (f"{name(EVENT)} >= {instant(since)}",)
-    upper = (f"{name(EVENT)} IS NOT NULL",) if until is None else (f"{name(EVENT)} < {instant(until)}",)
+    upper = (f"{name(EVENT)} IS NOT NULL",) if until is None else (before(name(EVENT), until),)
     return Select(
         columns=(
             *keys,

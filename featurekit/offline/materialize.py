@@ -35,7 +35,7 @@ from featurekit.offline.source import (
     newest_version,
     read_source,
 )
-from featurekit.offline.sql import Query, Select, Sql, call, instant, name, render_query
+from featurekit.offline.sql import Query, Select, Sql, before, call, instant, name, render_query
 from featurekit.rows import LAST_EVENT, offline_schema
 from featurekit.targets.spark import render
 from featurekit.types import is_float
@@ -183,7 +183,7 @@ def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowEx
     return Select(
         columns=(*((column, name(column)) for column in columns), *windows, *order, *expressions.columns()),
         source=source,
-        where=(*newest, *since, f"{name(EVENT)} < {instant(as_of)}", *row_conditions(view)),
+        where=(*newest, *since, before(name(EVENT), as_of), *row_conditions(view)),
         note="rows that count, with what the aggregates take of each",
     )
 

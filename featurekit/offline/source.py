@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from featurekit.clock import DAY, format_instant
+from featurekit.clock import DAY, MILLISECOND, format_instant
 from featurekit.compiled import CompiledView, KeyColumn
 from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import FeaturekitError, SourceError
@@ -117,7 +117,9 @@ def _bounds(view: CompiledView, since: int | None, until: int | None) -> tuple[S
     # A clock's reading is less than a day away from the instant.
     slack, kind = (DAY, TimestampNtz()) if naive else (0, Timestamp())
     lower = () if since is None else (f"{name(column)} >= {cast(instant(since - slack), kind)}",)
-    upper = () if until is None else (f"{name(column)} < {cast(instant(until + slack), kind)}",)
+    if until is not None:
+        until = -(-(until + slack) // MILLISECOND) * MILLISECOND  # up to what Parquet has; see `sql.before`
+    upper = () if until is None else (f"{name(column)} < {cast(instant(until), kind)}",)
     return (*lower, *upper)
 
 

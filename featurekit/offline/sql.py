@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from featurekit.clock import Instant, to_datetime
+from featurekit.clock import MILLISECOND, Instant, to_datetime
 from featurekit.targets.spark import quote_identifier, render_string
 from featurekit.types import Array, DataType, Float32, Float64, Map, Struct, holds
 
@@ -131,6 +131,19 @@ def instant(at: Instant) -> Sql:
         return f"TIMESTAMP '{to_datetime(at).replace(tzinfo=None).isoformat(sep=' ')}Z'"
     except OverflowError:
         return f"timestamp_micros({long(min(max(at, _LONG[0] + 1), _LONG[1]))})"
+
+
+def before(time: Sql, at: Instant) -> Sql:
+    """Return the condition that a timestamp lies before an instant.
+
+    Spark cuts the instant to milliseconds where it hands the condition down to a Parquet column of milliseconds; then
+    the rows of that millisecond would be lost. Such a condition is therefore none that Spark hands down.
+
+    >>> before("`at`", 1_384_480_800_000_000)
+    "`at` < TIMESTAMP '2013-11-15 02:00:00Z'"
+    """
+    whole = at % MILLISECOND == 0
+    return f"{time if whole else call('greatest', time, 'CAST(NULL AS TIMESTAMP)')} < {instant(at)}"
 
 
 def case(*branches: tuple[Sql, Sql], otherwise: Sql = "NULL") -> Sql:

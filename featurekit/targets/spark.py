@@ -58,10 +58,11 @@ def render(node: Node, names: Names) -> str:
             return _call(node, tuple(render(arg, names) for arg in node.args))
         case Cast():
             value = render(node.value, names)
-            if isinstance(node.value, Cast) and node.value.type == Float32():
-                # Spark's optimizer takes int to float to double for int to double, which does not round to float32.
-                value = kept(node.value, value)
-            return cast_sql(node.value.type, node.type, value)
+            text = cast_sql(node.value.type, node.type, value)
+            # Spark's optimizer takes int to float to double for int to double, which does not round to float32. It
+            # also finds the two casts where a field, an element or a branch is between them.
+            rounds = node.type == Float32() and node.value.type in (Int32(), Int64())
+            return kept(node, text) if rounds else text
         case Variable():
             return _variable(node)
         case Lambda(variables=variables, body=body):

@@ -11,13 +11,13 @@ from featurekit.expr.catalogue.row import COMPARED, Function, Nulls, Param, oper
 _TWO = (Param("a", COMPARED), Param("b", COMPARED))
 
 ROWS: Final[tuple[Function, ...]] = (
-    operator("eq", "=", _TWO, rules.comparison, "({0} = {1})", "Whether both are equal."),
-    operator("ne", "<>", _TWO, rules.comparison, "(NOT ({0} = {1}))", "Whether both differ."),
-    operator("lt", "<", _TWO, rules.comparison, "({0} < {1})", "Whether the first is smaller."),
-    operator("le", "<=", _TWO, rules.comparison, "({0} <= {1})", "Whether the first is not larger."),
-    operator("gt", ">", _TWO, rules.comparison, "({0} > {1})", "Whether the first is larger."),
-    operator("ge", ">=", _TWO, rules.comparison, "({0} >= {1})", "Whether the first is not smaller."),
-    operator("eq_null_safe", "<=>", _TWO, rules.comparison, "({0} <=> {1})", "Equality where NULL equals NULL.",
+    operator("eq", "=", _TWO, rules.comparison, forms.compared("="), "Whether both are equal."),
+    operator("ne", "<>", _TWO, rules.comparison, forms.differ, "Whether both differ."),
+    operator("lt", "<", _TWO, rules.comparison, forms.compared("<"), "Whether the first is smaller."),
+    operator("le", "<=", _TWO, rules.comparison, forms.compared("<="), "Whether the first is not larger."),
+    operator("gt", ">", _TWO, rules.comparison, forms.compared(">"), "Whether the first is larger."),
+    operator("ge", ">=", _TWO, rules.comparison, forms.compared(">="), "Whether the first is not smaller."),
+    operator("eq_null_safe", "<=>", _TWO, rules.comparison, forms.compared("<=>"), "Equality where NULL equals NULL.",
              nulls=Nulls.NEVER, spellings=("equal_null",)),
     operator("in", "in", (Param("a", COMPARED), Param("b", COMPARED, repeated=True)), rules.comparison, forms.member,
              "Whether the first is one of the others.", nulls=Nulls.ANY),
