@@ -8,7 +8,7 @@ from math import isfinite
 from featurekit.expr import signatures as rules
 from featurekit.expr.coerce import as_decimal, common_type, decimal_remainder, wider_decimal
 from featurekit.expr.nodes import Literal, Node
-from featurekit.expr.signatures import Signature, mismatch
+from featurekit.expr.signatures import Signature, mismatch, numbers
 from featurekit.types import (
     Array,
     Boolean,
@@ -29,18 +29,6 @@ from featurekit.types import (
 MAX_EXACT_DIGITS = 34  # Spark takes sums and remainders of decimals to 34 digits
 
 
-def doubles(args: tuple[Node, ...]) -> Signature:
-    """Numbers, all widened to double; a double comes out."""
-    numbers(args)
-    return Signature((Float64(),) * len(args), Float64())
-
-
-def numbers(args: tuple[Node, ...]) -> None:
-    for arg in args:
-        if not is_numeric(arg.type) and not isinstance(arg.type, Null):
-            raise mismatch(args, "it takes numbers", "store the column as a number, or cast it")
-
-
 def integers(args: tuple[Node, ...]) -> None:
     for arg in args:
         if not is_integer(arg.type) and not isinstance(arg.type, Null):
@@ -53,13 +41,6 @@ def pmod(args: tuple[Node, ...]) -> Signature:
     if isinstance(left, Decimal) and wider_decimal(left, as_decimal(right)).precision > MAX_EXACT_DIGITS:
         raise mismatch(args, f"Spark rounds such decimals to {MAX_EXACT_DIGITS} digits", "cast to narrower decimals")
     return signature
-
-
-def same_number(args: tuple[Node, ...]) -> Signature:
-    """+x: the type stays."""
-    numbers(args)
-    kind = Float64() if isinstance(args[0].type, Null) else args[0].type
-    return Signature((kind,), kind)
 
 
 def is_nan(args: tuple[Node, ...]) -> Signature:

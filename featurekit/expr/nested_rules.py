@@ -1,4 +1,4 @@
-"""Type rules of arrays, maps, structs and their lambdas, by Spark's; see `signatures`.
+"""Type rules of arrays, maps and structs, by Spark's; see `signatures`, and `lambda_rules` for those with a lambda.
 
 An array's element and a value given beside it are widened to their common type, as are two arrays; a key is only ever
 widened to the map's, never the map's keys to another type.
@@ -6,23 +6,21 @@ widened to the map's, never the map's keys to another type.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from featurekit.expr.coerce import common_type, floats_meet_integers, tightest_type
-from featurekit.expr.nodes import Column, Lambda, Literal, Node, Variable
+from featurekit.expr.nodes import Column, Literal, Node, Variable
+from featurekit.expr.regex_subset import plain_text
 from featurekit.expr.scope import closest, some
-from featurekit.expr.signatures import Rule, Signature, comparable, literal_int, literal_text, mismatch
+from featurekit.expr.signatures import Rule, Signature, comparable, expect, literal_int, literal_text, mismatch
 from featurekit.types import (
-    INTEGER_BITS,
     Array,
     Boolean,
     DataType,
     Float32,
     Float64,
     Int32,
-    Int64,
     Map,
     Null,
     String,
@@ -30,7 +28,6 @@ from featurekit.types import (
     holds,
     integer_range,
     is_float,
-    is_integer,
 )
 
 MAX_LENGTH: Final = 10_000
@@ -40,39 +37,20 @@ _NO_COMMON_TYPE: Final = "these types have no common type without guessing"
 # What an argument is
 
 
-def _array(args: tuple[Node, ...], index: int = 0) -> Array:
+def array_at(args: tuple[Node, ...], index: int = 0) -> Array:
+    """Return the type of an argument that has to be an array."""
     kind = args[index].type
     if not isinstance(kind, Array):
         raise mismatch(args, "it takes an array there", "array(…) makes one, map_values(m) takes one from a map")
     return kind
 
 
-def _map(args: tuple[Node, ...], index: int = 0) -> Map:
+def map_at(args: tuple[Node, ...], index: int = 0) -> Map:
+    """Return the type of an argument that has to be a map."""
     kind = args[index].type
     if not isinstance(kind, Map):
         raise mismatch(args, "it takes a map there", "map('key', value, …) makes one")
     return kind
-
-
-def _lambda(args: tuple[Node, ...], index: int, *counts: int) -> Lambda:
-    function = args[index]
-    if not isinstance(function, Lambda):
-        raise mismatch(args, "it takes a lambda there", "x -> x + 1, or (x, y) -> x + y")
-    if len(function.variables) not in counts:
-        wanted = " or ".join(map(str, counts))
-        raise mismatch(args, f"its lambda has {wanted} variable{'s' if wanted != '1' else ''}")
-    return function
-
-
-def _integer(args: tuple[Node, ...], index: int, widest: DataType) -> None:
-    kind = args[index].type
-    if not isinstance(kind, Null) and not (is_integer(kind) and INTEGER_BITS[kind] <= INTEGER_BITS[widest]):
-        raise mismatch(args, f"it takes {widest.name} there", f"CAST(… AS {widest.sql})")
-
-
-def _text(args: tuple[Node, ...], index: int) -> None:
-    if not isinstance(args[index].type, String | Null):
-        raise mismatch(args, "it takes string there", "CAST(… AS STRING)")
 
 
 def _common(args: tuple[Node, ...], kinds: Sequence[DataType]) -> DataType:
@@ -104,7 +82,7 @@ def arrays(*, compared: bool = False, result: DataType | None = None) -> Rule:
     """Arrays of one common type."""
 
     def rule(args: tuple[Node, ...]) -> Signature:
-        shared = _common(args, [_array(args, index) for index in range(len(args))])
+        shared = _common(args, [array_at(args, index) for index in range(len(args))])
         if compared:
             comparable(args, _tight(args, args[0].type, args[-1].type))
         return Signature((shared,) * len(args), result or shared)
@@ -123,7 +101,7 @@ def or_arrays(otherwise: Rule) -> Rule:
 
 
 def extreme_of(args: tuple[Node, ...]) -> Signature:
-    kind = _array(args)
+    kind = array_at(args)
     comparable(args, kind)
     return Signature((kind,), kind.element)
 
@@ -134,7 +112,7 @@ def with_value(
     """An array and, at a position, a value that is like its elements; the rest are literals."""
 
     def rule(args: tuple[Node, ...]) -> Signature:
-        shared = _tight(args, _array(args).element, args[at].type, decimals_grow=decimals_grow)
+        shared = _tight(args, array_at(args).element, args[at].type, decimals_grow=decimals_grow)
         if compared:
             comparable(args, shared)
         kinds: list[DataType] = [arg.type for arg in args]
@@ -168,11 +146,11 @@ def _literal_in(args: tuple[Node, ...], index: int, what: str, low: int, high: i
 
 
 def same_array(args: tuple[Node, ...]) -> Signature:
-    return Signature((_array(args),), _array(args))
+    return Signature((array_at(args),), array_at(args))
 
 
 def ordered(args: tuple[Node, ...]) -> Signature:
-    kind = _array(args)
+    kind = array_at(args)
     comparable(args, kind)
     if len(args) == 1:
         return Signature((kind,), kind)
@@ -183,24 +161,24 @@ def ordered(args: tuple[Node, ...]) -> Signature:
 
 
 def flattened(args: tuple[Node, ...]) -> Signature:
-    inner = _array(args).element
+    inner = array_at(args).element
     if not isinstance(inner, Array):
         raise mismatch(args, "it takes an array of arrays")
-    return Signature((_array(args),), inner)
+    return Signature((array_at(args),), inner)
 
 
 def sliced(args: tuple[Node, ...]) -> Signature:
     for index in (1, 2):
-        _integer(args, index, Int32())
-    return Signature((_array(args), Int32(), Int32()), _array(args))
+        expect(args, index, Int32())
+    return Signature((array_at(args), Int32(), Int32()), array_at(args))
 
 
 def joined(args: tuple[Node, ...]) -> Signature:
-    element = _array(args).element
+    element = array_at(args).element
     if not isinstance(element, String | Null):
         raise mismatch(args, "it joins strings", "transform(a, x -> CAST(x AS STRING)) first")
     for index in range(1, len(args)):
-        _text(args, index)
+        expect(args, index, String())
     return Signature((Array(String()), *(String() for _ in args[1:])), String())
 
 
@@ -235,8 +213,8 @@ def item(*, widest_index: DataType) -> Rule:
             return Signature((kind, _key(args, kind)), kind.value)
         if isinstance(kind, Struct):
             raise mismatch(args, "a struct's fields have names", "s.field")
-        _integer(args, 1, widest_index)
-        return Signature((_array(args), Int32()), _array(args).element)
+        expect(args, 1, widest_index)
+        return Signature((array_at(args), Int32()), array_at(args).element)
 
     return rule
 
@@ -255,10 +233,11 @@ def map_of(args: tuple[Node, ...]) -> Signature:
         raise mismatch(args, "keys and values come in pairs", "map('a', 1, 'b', 2)")
     key = _common(args, [arg.type for arg in args[::2]])
     value = _common(args, [arg.type for arg in args[1::2]])
-    return Signature((key, value) * (len(args) // 2), _map_type(args, key, value))
+    return Signature((key, value) * (len(args) // 2), map_type(args, key, value))
 
 
-def _map_type(args: tuple[Node, ...], key: DataType, value: DataType) -> Map:
+def map_type(args: tuple[Node, ...], key: DataType, value: DataType) -> Map:
+    """Return the type of a map; some types can't be a key's."""
     if holds(key, Map):
         raise mismatch(args, "a key can't be a map, or hold one")
     if not is_float(key) and holds(key, Float32, Float64):
@@ -268,7 +247,7 @@ def _map_type(args: tuple[Node, ...], key: DataType, value: DataType) -> Map:
 
 def map_part(part: Callable[[Map], DataType]) -> Rule:
     def rule(args: tuple[Node, ...]) -> Signature:
-        return Signature((_map(args),), part(_map(args)))
+        return Signature((map_at(args),), part(map_at(args)))
 
     return rule
 
@@ -278,49 +257,35 @@ def entries_of(kind: Map) -> Array:
 
 
 def from_arrays(args: tuple[Node, ...]) -> Signature:
-    keys, values = _array(args), _array(args, 1)
-    return Signature((keys, values), _map_type(args, keys.element, values.element))
+    keys, values = array_at(args), array_at(args, 1)
+    return Signature((keys, values), map_type(args, keys.element, values.element))
 
 
 def from_entries(args: tuple[Node, ...]) -> Signature:
-    kind = _array(args)
+    kind = array_at(args)
     if not isinstance(kind.element, Struct) or len(kind.element.fields) != 2:
         raise mismatch(args, "it takes an array of structs of a key and a value", "map_entries(m) makes such an array")
     (_, key), (_, value) = kind.element.fields
-    return Signature((kind,), _map_type(args, key, value))
+    return Signature((kind,), map_type(args, key, value))
 
 
 def maps(args: tuple[Node, ...]) -> Signature:
-    shared = _common(args, [_map(args, index) for index in range(len(args))])
+    shared = _common(args, [map_at(args, index) for index in range(len(args))])
     return Signature((shared,) * len(args), shared)
 
 
 def has_key(args: tuple[Node, ...]) -> Signature:
-    return Signature((_map(args), _key(args, _map(args))), Boolean())
+    return Signature((map_at(args), _key(args, map_at(args))), Boolean())
 
 
 def split_into_map(args: tuple[Node, ...]) -> Signature:
-    _text(args, 0)
+    expect(args, 0, String())
     for index, what in ((1, "the text between pairs"), (2, "the text between key and value")):
-        if len(args) > index and literal_of_pattern(literal_text(args, index, what)) is None:
+        if len(args) > index and not plain_text(literal_text(args, index, what)):
             raise mismatch(
                 args, f"{what} is a pattern in Spark, and only one that is plain text is taken", "',', '[|]'"
             )
     return Signature((String(),) * len(args), Map(String(), String()))
-
-
-_PLAIN_PATTERN: Final = re.compile(r"([^\\^$.|?*+()\[\]{}])|\\([^A-Za-z0-9])|\[([^\\\[\]^&-])\]", re.DOTALL)
-
-
-def literal_of_pattern(pattern: str) -> str | None:
-    """Return the text that a Java pattern matches, if that is one text: `\\|` and `[|]` are |; None for others.
-
-    >>> literal_of_pattern("a[.]b"), literal_of_pattern("a.b")
-    ('a.b', None)
-    """
-    if not re.fullmatch(rf"(?:{_PLAIN_PATTERN.pattern})+", pattern, re.DOTALL):
-        return None
-    return "".join(match[match.lastindex or 0] for match in _PLAIN_PATTERN.finditer(pattern))
 
 
 # Structs
@@ -362,93 +327,3 @@ def field_name(node: Node, place: int) -> str:
             return name
         case _:
             return f"col{place}"
-
-
-# Lambdas: what they bind, and what functions with them are
-
-
-def binds_element(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return (_array(before).element,)
-
-
-def binds_element_and_index(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return _array(before).element, Int32()
-
-
-def binds_state_and_element(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return before[1].type, _array(before).element
-
-
-def binds_state(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return (before[1].type,)
-
-
-def binds_both_elements(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return _array(before).element, _array(before, 1).element
-
-
-def binds_entry(before: tuple[Node, ...]) -> tuple[DataType, ...]:
-    return _map(before).key, _map(before).value
-
-
-def _given(args: tuple[Node, ...], function: Lambda) -> DataType:
-    if isinstance(function.type, Null):
-        raise mismatch(args, "its lambda is always NULL, of no type", "CAST(NULL AS …) says which")
-    return function.type
-
-
-def _condition(args: tuple[Node, ...], function: Lambda) -> Boolean:
-    if not isinstance(function.type, Boolean | Null):
-        raise mismatch(args, "its lambda is a condition", "x -> x > 0")
-    return Boolean()
-
-
-def transformed(args: tuple[Node, ...]) -> Signature:
-    kind = _given(args, _lambda(args, 1, 1, 2))
-    return Signature((_array(args), kind), Array(kind))
-
-
-def filtered(args: tuple[Node, ...]) -> Signature:
-    return Signature((_array(args), _condition(args, _lambda(args, 1, 1, 2))), _array(args))
-
-
-def tested(args: tuple[Node, ...]) -> Signature:
-    return Signature((_array(args), _condition(args, _lambda(args, 1, 1))), Boolean())
-
-
-def aggregated(args: tuple[Node, ...]) -> Signature:
-    state = args[1].type
-    merge = _lambda(args, 2, 2)
-    if isinstance(state, Null) or common_type([state, merge.type]) != state:
-        raise mismatch(
-            args,
-            f"the start is {state.name}, what the first lambda makes of it {merge.type.name}; they have to be one type",
-            f"a start of that type, such as CAST(0 AS {_wider(state, merge.type).sql})",
-        )
-    if len(args) == 3:
-        return Signature((_array(args), state, state), state)
-    result = _given(args, _lambda(args, 3, 1))
-    return Signature((_array(args), state, state, result), result)
-
-
-def _wider(state: DataType, merged: DataType) -> DataType:
-    return common_type([state, merged]) or Int64()
-
-
-def zipped(args: tuple[Node, ...]) -> Signature:
-    kind = _given(args, _lambda(args, 2, 2))
-    return Signature((_array(args), _array(args, 1), kind), Array(kind))
-
-
-def map_filtered(args: tuple[Node, ...]) -> Signature:
-    return Signature((_map(args), _condition(args, _lambda(args, 1, 2))), _map(args))
-
-
-def keys_transformed(args: tuple[Node, ...]) -> Signature:
-    kind = _given(args, _lambda(args, 1, 2))
-    return Signature((_map(args), kind), _map_type(args, kind, _map(args).value))
-
-
-def values_transformed(args: tuple[Node, ...]) -> Signature:
-    kind = _given(args, _lambda(args, 1, 2))
-    return Signature((_map(args), kind), Map(_map(args).key, kind))

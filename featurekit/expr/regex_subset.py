@@ -65,6 +65,18 @@ def parse_pattern(text: str) -> Pattern:
     )
 
 
+def plain_text(pattern: str) -> str | None:
+    """Return the text that a pattern matches, if that is one text and not empty; None for others.
+
+    >>> plain_text("a[.]b"), plain_text("a.b")
+    ('a.b', None)
+    """
+    try:
+        return parse_pattern(pattern).literal or None
+    except PatternError:
+        return None
+
+
 def _check(part: Part) -> None:
     if is_explosive(part):
         raise PatternError(

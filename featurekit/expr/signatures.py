@@ -22,7 +22,9 @@ from featurekit.expr.coerce import (
 )
 from featurekit.expr.nodes import Literal, Node
 from featurekit.types import (
+    INTEGER_BITS,
     Array,
+    Binary,
     Boolean,
     DataType,
     Date,
@@ -63,7 +65,8 @@ def mismatch(args: tuple[Node, ...], why: str, try_: str | None = None) -> TypeM
     return TypeMismatchError(f"can't take ({', '.join(arg.type.name for arg in args)})", why=why, try_=try_)
 
 
-def _numeric(args: tuple[Node, ...]) -> None:
+def numbers(args: tuple[Node, ...]) -> None:
+    """Refuse arguments that are neither numbers nor NULL."""
     for arg in args:
         if not is_numeric(arg.type) and not isinstance(arg.type, Null):
             raise mismatch(args, "it takes numbers", _number_advice(arg.type))
@@ -76,9 +79,7 @@ def _number_advice(kind: DataType) -> str:
         case String():
             return "store the column as a number; text that looks like one is not converted silently"
         case Timestamp() | TimestampNtz() | Date():
-            return (
-                "t + INTERVAL 1 DAY moves a time; unix_timestamp(t) is seconds, datediff(a, b) days between dates"
-            )
+            return "t + INTERVAL 1 DAY moves a time; unix_timestamp(t) is seconds, datediff(a, b) days between dates"
         case Array():
             return "a[0] is an element, aggregate(a, 0, (total, x) -> total + x) the sum of all, size(a) how many"
         case _:
@@ -131,7 +132,7 @@ def arithmetic(decimal_rule: DecimalRule, *, division: bool = False) -> Rule:
     """The rule of + - * / %: integers widen to the wider one, decimals grow by `decimal_rule`, else double."""
 
     def rule(args: tuple[Node, ...]) -> Signature:
-        _numeric(args)
+        numbers(args)
         shared = common_type(arg.type for arg in args)
         if isinstance(shared, Decimal):
             kinds = [arg.type if not isinstance(arg.type, Null) else None for arg in args]
@@ -146,27 +147,34 @@ def arithmetic(decimal_rule: DecimalRule, *, division: bool = False) -> Rule:
 
 
 def whole_division(args: tuple[Node, ...]) -> Signature:
-    _numeric(args)
+    numbers(args)
     if not all(is_integer(arg.type) or isinstance(arg.type, Null) for arg in args):
         raise mismatch(args, "div is whole division of integers", "floor(a / b) for other numbers")
     return Signature((Int64(), Int64()), Int64())
 
 
 def same_number(args: tuple[Node, ...]) -> Signature:
-    """-x, abs(x): the type stays."""
-    _numeric(args)
+    """+x: the type stays."""
+    numbers(args)
     kind = Float64() if isinstance(args[0].type, Null) else args[0].type
+    return Signature((kind,), kind)
+
+
+def negated(args: tuple[Node, ...]) -> Signature:
+    """-x, abs(x): the type stays."""
+    signature = same_number(args)
+    kind = signature.result
     if isinstance(kind, Decimal) and kind.precision > MAX_NEGATED_DIGITS:
         raise mismatch(
             args,
             f"Spark rounds to {MAX_NEGATED_DIGITS} digits when it negates a decimal, and fails where that carries",
             "0 - x is exact; or cast to a narrower decimal first",
         )
-    return Signature((kind,), kind)
+    return signature
 
 
 def rounded(args: tuple[Node, ...]) -> Signature:
-    _numeric(args)
+    numbers(args)
     kind = Float64() if isinstance(args[0].type, Null) else args[0].type
     digits = literal_int(args, 1, "the number of digits") if len(args) == 2 else 0
     if abs(digits) > MAX_ROUND_DIGITS:
@@ -182,16 +190,17 @@ def rounded(args: tuple[Node, ...]) -> Signature:
 
 def to_whole(args: tuple[Node, ...]) -> Signature:
     """floor(x), ceil(x): a decimal without fraction, else bigint."""
-    _numeric(args)
+    numbers(args)
     kind = args[0].type
     if isinstance(kind, Decimal):
         return Signature((kind,), decimal_round(kind, 0) if kind.scale else kind)
     return Signature((Int64(),), Int64()) if is_integer(kind) else Signature((Float64(),), Int64())
 
 
-def to_double(args: tuple[Node, ...]) -> Signature:
-    _numeric(args)
-    return Signature((Float64(),), Float64())
+def doubles(args: tuple[Node, ...]) -> Signature:
+    """Numbers, all widened to double; a double comes out."""
+    numbers(args)
+    return Signature((Float64(),) * len(args), Float64())
 
 
 def comparison(args: tuple[Node, ...]) -> Signature:
@@ -233,25 +242,26 @@ def extreme(args: tuple[Node, ...]) -> Signature:
     return Signature((shared,) * len(args), shared)
 
 
-def text(*rest: DataType, result: DataType | None = None) -> Rule:
-    """A string and then arguments of `rest` (those that are not given are left away); the result is `result`."""
-
-    def rule(args: tuple[Node, ...]) -> Signature:
-        wanted = (String(), *rest)[: len(args)]
-        for arg, kind in zip(args, wanted, strict=True):
-            _expect(args, arg, kind)
-        return Signature(wanted, result or String())
-
-    return rule
-
-
-def _expect(args: tuple[Node, ...], arg: Node, kind: DataType) -> None:
-    if isinstance(arg.type, Null) or arg.type == kind:
+def expect(args: tuple[Node, ...], index: int, wanted: DataType) -> None:
+    """Refuse an argument that is not of the wanted type, a narrower integer than wanted, or NULL."""
+    kind = args[index].type
+    if isinstance(kind, Null) or kind == wanted:
         return
-    if isinstance(kind, Int32) and is_integer(arg.type) and arg.type != Int64():
+    if is_integer(kind) and is_integer(wanted) and INTEGER_BITS[kind] <= INTEGER_BITS[wanted]:
         return
-    advice = text_advice(arg.type) if isinstance(kind, String) else "CAST(… AS INT)"
-    raise mismatch(args, f"it takes {kind.name} there", advice)
+    raise mismatch(args, f"it takes {wanted.name} there", _advice(kind, wanted))
+
+
+def _advice(kind: DataType, wanted: DataType) -> str:
+    match kind, wanted:
+        case String(), Binary():
+            return "encode(x, 'UTF-8') gives a text's bytes"
+        case Binary(), String():
+            return "decode(x, 'UTF-8') gives the text of bytes, NULL where they are none"
+        case _, String():
+            return text_advice(kind)
+        case _:
+            return f"CAST(… AS {wanted.name.upper()})"
 
 
 def literal_int(args: tuple[Node, ...], index: int, what: str) -> int:

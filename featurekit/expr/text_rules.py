@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from featurekit.expr.nodes import Node
-from featurekit.expr.signatures import Rule, Signature, literal_text, mismatch, text_advice
-from featurekit.types import INTEGER_BITS, Array, Binary, DataType, Int64, Null, String, is_integer
+from featurekit.expr.signatures import Rule, Signature, expect, literal_text, mismatch
+from featurekit.types import Array, Binary, DataType, Int64, Null, String, is_integer
 
 # The charsets whose encoders have a form for every text, by Spark's names.
 CHARSETS: Final = ("utf-8", "utf-16", "utf-16be", "utf-16le")
@@ -26,36 +26,21 @@ def either(*wanted: DataType | None, result: DataType | None = None) -> Rule:
             raise mismatch(args, "text and bytes don't mix", "encode(text, 'UTF-8'), decode(x, 'UTF-8'), a typed NULL")
         kind = Binary() if free == {Binary} else String()
         kinds = tuple(kind if place is None else place for place in places)
-        for arg, place in zip(args, kinds, strict=True):
-            _expect(args, arg.type, place)
+        for index, place in enumerate(kinds):
+            expect(args, index, place)
         return Signature(kinds, kind if result is None else result)
 
     return rule
 
 
+def text(*rest: DataType, result: DataType | None = None) -> Rule:
+    """A string and then arguments of `rest` (those that are not given are left away); a string unless `result` says."""
+    return either(String(), *rest, result=result)
+
+
 def exactly(*wanted: DataType, result: DataType) -> Rule:
     """Arguments of just these types, an integer where a wider one is wanted."""
     return either(*wanted, result=result)
-
-
-def _expect(args: tuple[Node, ...], kind: DataType, wanted: DataType) -> None:
-    if isinstance(kind, Null) or kind == wanted:
-        return
-    if is_integer(kind) and is_integer(wanted) and INTEGER_BITS[kind] <= INTEGER_BITS[wanted]:
-        return
-    raise mismatch(args, f"it takes {wanted.name} there", _advice(kind, wanted))
-
-
-def _advice(kind: DataType, wanted: DataType) -> str:
-    match kind, wanted:
-        case String(), Binary():
-            return "encode(x, 'UTF-8') gives a text's bytes"
-        case Binary(), String():
-            return "decode(x, 'UTF-8') gives the text of bytes, NULL where they are none"
-        case _, String():
-            return text_advice(kind)
-        case _:
-            return f"CAST(… AS {wanted.name.upper()})"
 
 
 def hexadecimal(args: tuple[Node, ...]) -> Signature:
@@ -72,7 +57,7 @@ def joined(args: tuple[Node, ...]) -> Signature:
         if index and arg.type == Array(String()):
             kinds.append(arg.type)
         else:
-            _expect(args, arg.type, String())
+            expect(args, index, String())
             kinds.append(String())
     return Signature(tuple(kinds), String())
 

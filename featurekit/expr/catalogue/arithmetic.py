@@ -41,9 +41,9 @@ ROWS: Final[tuple[Function, ...]] = (
              spellings=("mod",)),
     operator("div", "div", _WHOLE, rules.whole_division, forms.whole_division,
              "The whole quotient of integers, towards zero; NULL when the divisor is zero.", raises=True),
-    operator("negate", "-", _ONE, rules.same_number, forms.negate, "The number with the other sign.",
+    operator("negate", "-", _ONE, rules.negated, forms.negate, "The number with the other sign.",
              raises=_integers, spellings=("negative",)),
-    scalar("abs", _ONE, rules.same_number, forms.absolute,
+    scalar("abs", _ONE, rules.negated, forms.absolute,
            "The number without its sign; NULL for the smallest integer.", raises=_integers),
     scalar("round",
            (Param("a", NUMBER), Param("digits", INTEGER, literal=True, optional=True, edges=(1, 0, 2, 8, -1, -5))),
@@ -53,5 +53,5 @@ ROWS: Final[tuple[Function, ...]] = (
            raises=_fractions),
     scalar("ceil", _ONE, rules.to_whole, forms.to_whole("ceil"), "The smallest whole number that is not smaller.",
            spellings=("ceil", "ceiling"), raises=_fractions),
-    scalar("sqrt", _ONE, rules.to_double, "sqrt({0})", "The square root; NaN for negative numbers."),
+    scalar("sqrt", _ONE, rules.doubles, "sqrt({0})", "The square root; NaN for negative numbers."),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from featurekit.expr import lambda_rules as lambdas
 from featurekit.expr import nested_forms as nested
 from featurekit.expr import nested_rules as rules
 from featurekit.expr import spark_forms as forms
@@ -117,22 +118,22 @@ _CHANGE: Final = (
 )  # fmt: skip
 
 _LAMBDAS: Final = (
-    scalar("transform", (_A, Param("function", LAMBDA, binds=rules.binds_element_and_index)), rules.transformed,
+    scalar("transform", (_A, Param("function", LAMBDA, binds=lambdas.binds_element_and_index)), lambdas.transformed,
            forms.listed("transform"), "What a lambda of each element (and its index) gives."),
-    scalar("filter", (_A, Param("condition", LAMBDA, binds=rules.binds_element_and_index)), rules.filtered,
+    scalar("filter", (_A, Param("condition", LAMBDA, binds=lambdas.binds_element_and_index)), lambdas.filtered,
            forms.listed("filter"), "The elements for which a lambda of them (and their index) is true."),
-    scalar("exists", (_A, Param("condition", LAMBDA, binds=rules.binds_element)), rules.tested, "exists({0}, {1})",
+    scalar("exists", (_A, Param("condition", LAMBDA, binds=lambdas.binds_element)), lambdas.tested, "exists({0}, {1})",
            "Whether a condition is true for an element; NULL when it is for none and NULL for one.", raises=True),
-    scalar("forall", (_A, Param("condition", LAMBDA, binds=rules.binds_element)), rules.tested, "forall({0}, {1})",
+    scalar("forall", (_A, Param("condition", LAMBDA, binds=lambdas.binds_element)), lambdas.tested, "forall({0}, {1})",
            "Whether a condition is true for all elements; NULL when it is false for none and NULL for one.",
            raises=True),
     scalar("aggregate",
-           (_A, Param("start", ANY), Param("merge", LAMBDA, binds=rules.binds_state_and_element),
-            Param("finish", LAMBDA, optional=True, binds=rules.binds_state)),
-           rules.aggregated, forms.listed("aggregate"),
+           (_A, Param("start", ANY), Param("merge", LAMBDA, binds=lambdas.binds_state_and_element),
+            Param("finish", LAMBDA, optional=True, binds=lambdas.binds_state)),
+           lambdas.aggregated, forms.listed("aggregate"),
            "The start, merged with one element after the other, from first to last; then what `finish` makes of it.",
            spellings=("aggregate", "reduce"), nulls=Nulls.ANY, raises=True),
-    scalar("zip_with", (_A, _B, Param("function", LAMBDA, binds=rules.binds_both_elements)), rules.zipped,
+    scalar("zip_with", (_A, _B, Param("function", LAMBDA, binds=lambdas.binds_both_elements)), lambdas.zipped,
            "zip_with({0}, {1}, {2})",
            "What a lambda of the elements at each position gives; the shorter array is filled with NULL."),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Final
 
 from featurekit.expr import buckets_forms as forms
 from featurekit.expr import maths_rules as rules
+from featurekit.expr import signatures
 from featurekit.expr.catalogue.row import ARRAY, INTEGER, NUMBER, Exactness, Function, Param, scalar
 
 _OURS: Final = Exactness.REDEFINED
@@ -31,9 +32,9 @@ ROWS: Final[tuple[Function, ...]] = (
            rules.bucketize, forms.bucketize,
            "How many of the bounds the number reaches: 0 below the first. Bounds ascend; NaN is above all.",
            exactness=_OURS),
-    scalar("log_ratio", (Param("a", NUMBER), Param("b", NUMBER)), rules.doubles, "ln(try_divide({0}, {1}))",
+    scalar("log_ratio", (Param("a", NUMBER), Param("b", NUMBER)), signatures.doubles, "ln(try_divide({0}, {1}))",
            "ln(a / b); NULL unless a / b is above zero.", exactness=_OURS, raises=True),
-    scalar("haversine", _PLACES, rules.doubles, forms.haversine,
+    scalar("haversine", _PLACES, signatures.doubles, forms.haversine,
            "The great-circle distance in kilometres of two places given in degrees, on a sphere of radius 6371.0088; "
            "NULL for a latitude beyond 90 or a longitude beyond 180.",
            exactness=_OURS, raises=True),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from featurekit.expr import signatures as rules
+from featurekit.expr import text_rules as rules
 from featurekit.expr.catalogue.row import STRING, Exactness, Function, Param, scalar
 from featurekit.expr.json_path import ADVICE, PathError, parse_path
 from featurekit.expr.nodes import Call, Node

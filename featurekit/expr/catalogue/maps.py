@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from featurekit.expr import lambda_rules as lambdas
 from featurekit.expr import nested_forms as nested
 from featurekit.expr import nested_rules as rules
 from featurekit.expr.catalogue.row import ANY, ARRAY, LAMBDA, MAP, STRING, Function, Nulls, Param, scalar
 from featurekit.types import Array
 
 _M: Final = Param("map", MAP)
-_ENTRY: Final = Param("function", LAMBDA, binds=rules.binds_entry)
+_ENTRY: Final = Param("function", LAMBDA, binds=lambdas.binds_entry)
 
 ROWS: Final[tuple[Function, ...]] = (
     scalar("map", (Param("key_or_value", ANY, optional=True, repeated=True),), rules.map_of, nested.map_of,
@@ -28,11 +29,11 @@ ROWS: Final[tuple[Function, ...]] = (
            "One map of all entries.", raises=True),
     scalar("map_contains_key", (_M, Param("key", ANY, edges=("a", 1))), rules.has_key, nested.contains_key,
            "Whether a key is there."),
-    scalar("map_filter", (_M, Param("condition", LAMBDA, binds=rules.binds_entry)), rules.map_filtered,
+    scalar("map_filter", (_M, Param("condition", LAMBDA, binds=lambdas.binds_entry)), lambdas.map_filtered,
            "map_filter({0}, {1})", "The entries for which a lambda of key and value is true."),
-    scalar("transform_keys", (_M, _ENTRY), rules.keys_transformed, nested.keys_transformed,
+    scalar("transform_keys", (_M, _ENTRY), lambdas.keys_transformed, nested.keys_transformed,
            "With the keys that a lambda of key and value gives.", raises=True),
-    scalar("transform_values", (_M, _ENTRY), rules.values_transformed, "transform_values({0}, {1})",
+    scalar("transform_values", (_M, _ENTRY), lambdas.values_transformed, "transform_values({0}, {1})",
            "With the values that a lambda of key and value gives."),
     scalar("str_to_map",
            (Param("text", STRING),

@@ -25,7 +25,7 @@ _POSITIVE = (Param("a", NUMBER, edges=(2.0, 1.0, 10.0, 0.5, 1e-9, 1e300)),)
 def _double(name: str, params: tuple[Param, ...], doc: str, **rest: object) -> Function:
     places = ", ".join(f"{{{place}}}" for place in range(len(params)))
     spark = rest.pop("spark", f"{name}({places})")
-    return scalar(name, params, rules.doubles, spark, doc, **rest)  # type: ignore[arg-type]
+    return scalar(name, params, signatures.doubles, spark, doc, **rest)  # type: ignore[arg-type]
 
 
 def _redefined(name: str, params: tuple[Param, ...], spark: Form, doc: str, **rest: object) -> Function:
@@ -89,7 +89,7 @@ ROWS: Final[tuple[Function, ...]] = (
            "The product of 1 to n; NULL for a negative n and for more than 20.", raises=True),
     scalar("pmod", (Param("a", NUMBER), Param("divisor", NUMBER)), rules.pmod, forms.pmod,
            "The remainder, made positive by adding the divisor once; NULL when the divisor is zero.", raises=True),
-    scalar("positive", _ONE, rules.same_number, "(+ {0})", "The number itself."),
+    scalar("positive", _ONE, signatures.same_number, "(+ {0})", "The number itself."),
     scalar("isnan", (Param("a", FLOATING),), rules.is_nan, "isnan({0})", "Whether it is NaN; false for NULL.",
            nulls=Nulls.NEVER),
     scalar("nanvl", (Param("a", FLOATING), Param("b", FLOATING)), rules.not_nan, "nanvl({0}, {1})",

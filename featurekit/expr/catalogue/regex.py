@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from featurekit.expr import signatures as rules
+from featurekit.expr import text_rules as rules
 from featurekit.expr.catalogue.row import INT, STRING, Function, Param, operator, scalar
 from featurekit.expr.like_pattern import LikeError, parse_like
 from featurekit.expr.nodes import Call, Literal, Node

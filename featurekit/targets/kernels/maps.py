@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from featurekit.expr.nested_rules import literal_of_pattern
 from featurekit.expr.nodes import Call
+from featurekit.expr.regex_subset import plain_text
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 from featurekit.targets.kernels.order import equality_key, normal_form
 from featurekit.types import DataType, Map
@@ -69,7 +69,7 @@ def _contains_key(call: Call) -> Kernel:
 def _from_text(call: Call) -> Kernel:
     build = with_keys(call.type)
     between, within = (
-        literal_of_pattern(literal_value(call, index)) if len(call.args) > index else usual
+        plain_text(literal_value(call, index)) if len(call.args) > index else usual
         for index, usual in ((1, ","), (2, ":"))
     )
     assert between is not None
