@@ -39,6 +39,8 @@ MAX_DIGITS: Final = 38
 # A double becomes a decimal through its text, and from 2^53 on Java 17 prints some with a digit too many (and some of
 # the smallest, which are 0 in every decimal).
 WHOLE_DIGITS_OF_DOUBLE: Final = 15
+# Of the doubles below 10^15 it is powers of two that Java 17 prints otherwise, from 2^-24 on: that has 24 digits.
+FRACTION_DIGITS_OF_DOUBLE: Final = 23
 _MIN_ADJUSTED_SCALE: Final = 6
 _DIGITS_OF_SECONDS: Final = 13  # of the farthest instant's
 _DIGITS_OF_PRODUCT: Final = 34  # that Spark multiplies seconds to, on one of its two ways to evaluate
@@ -214,7 +216,8 @@ def castable(source: DataType, target: DataType) -> bool:
         case String(), _:
             return not isinstance(target, Array | Map | Struct | Null)
         case ((Float32() | Float64()), Decimal()):
-            return target.precision - target.scale <= WHOLE_DIGITS_OF_DOUBLE
+            whole = target.precision - target.scale
+            return whole <= WHOLE_DIGITS_OF_DOUBLE and target.scale <= FRACTION_DIGITS_OF_DOUBLE
         case ((Date() | Timestamp() | TimestampNtz()), (Date() | Timestamp() | TimestampNtz())):
             return True
         case Timestamp(), _:

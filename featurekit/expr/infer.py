@@ -12,9 +12,17 @@ from typing import Any, Final
 
 from featurekit.errors import ExpressionError, TypeMismatchError
 from featurekit.expr.catalogue.row import Function, Kind, Nulls
-from featurekit.expr.coerce import WHOLE_DIGITS_OF_DOUBLE, castable, common_type, literal_decimal, widens
+from featurekit.expr.coerce import (
+    FRACTION_DIGITS_OF_DOUBLE,
+    WHOLE_DIGITS_OF_DOUBLE,
+    castable,
+    common_type,
+    literal_decimal,
+    widens,
+)
 from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Lambda, Literal, Node, Variable
+from featurekit.expr.signatures import Signature
 from featurekit.types import (
     Array,
     Binary,
@@ -86,9 +94,10 @@ def call(name: str, *args: Node) -> Call:
     'add(1:decimal(1,0), 0.5:decimal(1,1)):decimal(3,1)?'
     """
     function = FUNCTIONS[name]
-    kinds, result = _apply(function, args)
-    widened = tuple(coerce(arg, kind) for arg, kind in zip(args, kinds, strict=True))
-    return Call(function=name, args=widened, type=result, nullable=_nullable(function, widened))
+    signature = _apply(function, args)
+    widened = tuple(coerce(arg, kind) for arg, kind in zip(args, signature.args, strict=True))
+    nullable = signature.fails or _nullable(function, widened)
+    return Call(function=name, args=widened, type=signature.result, nullable=nullable)
 
 
 def check_arity(function: Function, count: int) -> None:
@@ -107,15 +116,14 @@ def label(function: Function) -> str:
     return function.operator.upper() if function.operator else (*function.spellings, function.name)[0]
 
 
-def _apply(function: Function, args: tuple[Node, ...]) -> tuple[tuple[DataType, ...], DataType]:
+def _apply(function: Function, args: tuple[Node, ...]) -> Signature:
     check_arity(function, len(args))
     if function.rule is None:
         raise AssertionError(f"{function.name} has a syntax of its own; expr.sugar expands it")
     try:
-        signature = function.rule(args)
+        return function.rule(args)
     except TypeMismatchError as error:
         raise TypeMismatchError(f"{label(function)} {error.what}", why=error.why, try_=error.try_) from None
-    return signature.args, signature.result
 
 
 def bound_kinds(
@@ -192,13 +200,16 @@ def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
     return TypeMismatchError(f"CAST from {source.name} to {kind.name} is not supported", why=why, try_=try_)
 
 
+_EXACT_DECIMALS: Final = f"at most {WHOLE_DIGITS_OF_DOUBLE} digits before the point and {FRACTION_DIGITS_OF_DOUBLE} after, such as decimal(17,2)"
+
+
 def _refused_cast(source: DataType, kind: DataType) -> tuple[str, str]:
     """Return why there is no such cast, and what to write instead."""
     match source, kind:
         case ((Float32() | Float64()), Decimal()):
             return (
-                "the last digits of a large double are printed differently by different Java versions",
-                f"a decimal of at most {WHOLE_DIGITS_OF_DOUBLE} digits before the point, such as decimal(17,2)",
+                "the last digits of some doubles are printed differently by different Java versions",
+                _EXACT_DECIMALS,
             )
         case ((Float32() | Float64()), String()):
             return (
@@ -257,8 +268,9 @@ def case(branches: Sequence[tuple[Node, Node]], otherwise: Node | None = None) -
     results = [*(then for _, then in branches), last]
     shared = common_type(result.type for result in results)
     if shared is None:
+        kinds = (result.type.name for result in results if not isinstance(result.type, Null))
         raise TypeMismatchError(
-            f"CASE has branches of types {', '.join(result.type.name for result in results)}",
+            f"CASE has branches of types {', '.join(kinds)}",
             why="a column has one type, and these have none in common",
             try_="cast the branches to one type",
         )
@@ -281,8 +293,8 @@ def aggregate(name: str, *args: Node, where: Node | None = None) -> Aggregate:
     function = FUNCTIONS[name]
     if function.kind is not Kind.AGGREGATE:
         raise AssertionError(f"{name} is not an aggregate")
-    kinds, result = _apply(function, args)
-    widened = tuple(coerce(arg, kind) for arg, kind in zip(args, kinds, strict=True))
+    signature = _apply(function, args)
+    widened = tuple(coerce(arg, kind) for arg, kind in zip(args, signature.args, strict=True))
     kept = None if where is None else _condition(where)
     nullable = function.nulls is not Nulls.NEVER
-    return Aggregate(function=name, args=widened, filter=kept, type=result, nullable=nullable)
+    return Aggregate(function=name, args=widened, filter=kept, type=signature.result, nullable=nullable)

@@ -48,10 +48,14 @@ from featurekit.types import (
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The types the arguments are widened to, in order, and the type of the result."""
+    """The types the arguments are widened to, in order, and the type of the result.
+
+    `fails` says that these very arguments can have no value where the catalogue row says that such types always have.
+    """
 
     args: tuple[DataType, ...]
     result: DataType
+    fails: bool = False
 
 
 Rule = Callable[[tuple[Node, ...]], Signature]
@@ -181,7 +185,7 @@ def rounded(args: tuple[Node, ...]) -> Signature:
         raise mismatch(args, f"the number of digits is {digits}; it can be -{MAX_ROUND_DIGITS} to {MAX_ROUND_DIGITS}")
     rest = tuple(Int32() for _ in args[1:])
     if not isinstance(kind, Decimal):
-        return Signature((kind, *rest), kind)
+        return Signature((kind, *rest), kind, fails=is_float(kind) and digits < 0)
     result = decimal_round(kind, digits)
     if kind.precision - kind.scale == MAX_ROUND_DIGITS and digits < 0:
         raise mismatch(args, "rounding all 38 digits up can overflow", "cast to a narrower decimal first")
@@ -304,5 +308,6 @@ def _summable(args: tuple[Node, ...]) -> DataType:
 def smallest_or_largest(args: tuple[Node, ...]) -> Signature:
     kind = args[0].type
     if isinstance(kind, Null | Array | Map | Struct):
-        raise mismatch(args, "it takes values that have an order")
+        advice = "array_max(a) of one array; max_by(x, y), the value where another is largest; top_k(x, 10)"
+        raise mismatch(args, "it takes values without parts", advice)
     return Signature((kind,), kind)

@@ -121,6 +121,8 @@ def rounded(name: str) -> Form:
     def form(call: Call, args: tuple[str, ...]) -> str:
         value = args[0]
         digits = args[1] if len(args) == 2 else "0"
+        if is_float(call.type) and len(call.args) == 2 and _is_negative(call.args[1]):
+            return named(call.args[0], value, "`$$x`", lambda x: _rounded_to_tens(name, x, digits, call.type.sql))
         if not is_integer(call.type):
             return f"{name}({value}, {digits})"
         wide = "DECIMAL(20,0)" if call.type == Int64() else "BIGINT"
@@ -128,6 +130,22 @@ def rounded(name: str) -> Form:
 
     return form
 
+
+def _is_negative(node: Node) -> bool:
+    return isinstance(node, Literal) and node.value is not None and node.value < 0
+
+
+def _rounded_to_tens(name: str, value: str, digits: str, kind: str) -> str:
+    """Round a double's text while Java 17 and later ones print the same, beyond that its exact value as a bigint."""
+    whole = f"CAST(CAST({name}(CAST(CAST({value} AS BIGINT) AS DECIMAL(20,0)), {digits}) AS DOUBLE) AS {kind})"
+    is_plain = f"abs({value}) < {SAME_TEXT_BELOW!r}D OR isnan({value}) OR abs({value}) = CAST('Infinity' AS DOUBLE)"
+    return (
+        f"(CASE WHEN {is_plain} THEN {name}({value}, {digits}) WHEN {value} BETWEEN {_LONG_DOUBLES} THEN {whole} END)"
+    )
+
+
+SAME_TEXT_BELOW: Final = 1e15
+"""Java 17 prints some larger doubles with a digit too many, and round works on the text."""
 
 # The doubles whose floor and ceil are bigints: -2^63 to the largest one below 2^63.
 _LONG_DOUBLES: Final = "-9223372036854775808D AND 9223372036854774784D"

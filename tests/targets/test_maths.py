@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from featurekit.expr.infer import call
+from featurekit.expr.infer import call, literal
 from featurekit.expr.nodes import Column
 from featurekit.targets.kernels import buckets, fdlibm, fdlibm_angles, fdlibm_hyperbolic, fdlibm_pow, redefined
+from featurekit.targets.python import compile_row
 from featurekit.targets.spark import render
 from featurekit.targets.vectors import angles, maths
 from featurekit.types import Float64
@@ -196,3 +197,19 @@ def test_nesting_does_not_blow_the_sql_up() -> None:
     near = call("haversine", x, x, x, x)
     once = len(render(near, lambda column: column.name))
     assert len(render(call("haversine", near, near, near, near), lambda column: column.name)) < 6 * once
+
+
+@pytest.mark.parametrize(("value", "digits", "rounded", "even"), [
+    (5.198020717210285e16, -2, 5.19802071721028e16, 5.19802071721028e16),
+    (3.4950421090465e18, -6, 3.495042109046e18, 3.495042109046e18),
+    (-1e15 - 500.0, -3, -1.000000000001e15, -1e15),
+    (9.3e18, -2, None, None),
+    (math.inf, -2, math.inf, math.inf),
+])  # fmt: skip
+def test_tens_of_large_doubles_are_those_of_the_exact_value(
+    value: float, digits: int, rounded: float | None, even: float | None
+) -> None:
+    x = Column(name="x", type=Float64(), nullable=False)
+    nodes = [call("round", x, literal(digits)), call("bround", x, literal(digits))]
+    assert all(node.nullable for node in nodes)
+    assert compile_row(nodes, [x])([value]) == (rounded, even)

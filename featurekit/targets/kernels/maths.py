@@ -15,7 +15,7 @@ from featurekit.expr.nodes import Call
 from featurekit.targets.kernels import fdlibm, fdlibm_angles, fdlibm_hyperbolic, redefined
 from featurekit.targets.kernels.fdlibm_pow import pow_
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
-from featurekit.targets.kernels.numeric import WIDE, fit, to_float32
+from featurekit.targets.kernels.numeric import WIDE, fit, to_float32, to_tens
 from featurekit.types import DataType, Decimal, Float32, Int64, integer_range, is_integer
 
 DEGREE: Final = math.pi / 180.0
@@ -51,7 +51,7 @@ def _bround(call: Call) -> Kernel:
         return lambda value: into(_even(value, step))
     if is_integer(call.type):
         return Inline("{0}") if digits >= 0 else _bround_integer(call.type, 10**-digits)
-    return _bround_float(step, to_float32 if call.type == Float32() else None)
+    return _bround_float(digits, to_float32 if call.type == Float32() else None)
 
 
 def _even(value: PyDecimal, step: PyDecimal) -> PyDecimal:
@@ -62,17 +62,23 @@ def _bround_integer(kind: DataType, unit: int) -> Kernel:
     low, high = integer_range(kind)
 
     def kernel(value: int) -> int | None:
-        below, rest = divmod(value, unit)
-        if 2 * rest > unit or (2 * rest == unit and below % 2):
-            below += 1
-        rounded = below * unit
+        rounded = _half_even(value, unit)
         return rounded if low <= rounded <= high else None
 
     return kernel
 
 
-def _bround_float(step: PyDecimal, narrow: Callable[[float], float] | None) -> Kernel:
+def _half_even(value: int, unit: int) -> int:
+    below, rest = divmod(value, unit)
+    if 2 * rest > unit or (2 * rest == unit and below % 2):
+        below += 1
+    return below * unit
+
+
+def _bround_float(digits: int, narrow: Callable[[float], float] | None) -> Kernel:
     """Round the shortest decimal text of a double, as Java's BigDecimal.valueOf(x).setScale(digits, HALF_EVEN) does."""
+
+    step = PyDecimal((0, (1,), -digits))
 
     def kernel(value: float) -> float:
         if not math.isfinite(value):
@@ -80,7 +86,10 @@ def _bround_float(step: PyDecimal, narrow: Callable[[float], float] | None) -> K
         rounded = _even(PyDecimal(repr(value)), step)
         return float(rounded) if rounded else 0.0  # never -0.0
 
-    return kernel if narrow is None else lambda value: narrow(kernel(value))
+    full = to_tens(kernel, lambda value: _half_even(value, 10**-digits)) if digits < 0 else kernel
+    if narrow is None:
+        return full
+    return lambda value: None if (found := full(value)) is None else narrow(found)
 
 
 FACTORIALS: Final = tuple(math.factorial(n) for n in range(21))

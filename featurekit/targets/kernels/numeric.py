@@ -14,6 +14,7 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final
 
 from featurekit.expr.nodes import Call, Literal, Node
+from featurekit.expr.spark_forms import SAME_TEXT_BELOW
 from featurekit.targets.kernels import order
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
 from featurekit.types import DataType, Decimal, Float32, integer_range, is_float, is_integer, is_nested
@@ -175,11 +176,15 @@ def _round_integer(kind: DataType, unit: int) -> Kernel:
     low, high = integer_range(kind)
 
     def kernel(value: int) -> int | None:
-        rounded = (abs(value) + unit // 2) // unit * unit
-        rounded = -rounded if value < 0 else rounded
+        rounded = _half_up(value, unit)
         return rounded if low <= rounded <= high else None
 
     return kernel
+
+
+def _half_up(value: int, unit: int) -> int:
+    rounded = (abs(value) + unit // 2) // unit * unit
+    return -rounded if value < 0 else rounded
 
 
 def _round_float(digits: int, narrow: Callable[[float], float] | None) -> Kernel:
@@ -194,8 +199,24 @@ def _round_float(digits: int, narrow: Callable[[float], float] | None) -> Kernel
         rounded = quantize(PyDecimal(repr(value)), step)
         return float(rounded) if rounded else 0.0  # never -0.0
 
-    full = _near(kernel, digits) if 0 <= digits <= EXACT_POWERS else kernel
-    return full if narrow is None else lambda value: narrow(full(value))
+    if digits < 0:
+        full: Callable[[float], float | None] = to_tens(kernel, lambda value: _half_up(value, 10**-digits))
+    else:
+        full = _near(kernel, digits) if digits <= EXACT_POWERS else kernel
+    if narrow is None:
+        return full
+    return lambda value: None if (found := full(value)) is None else narrow(found)
+
+
+def to_tens(text: Callable[[float], float], whole: Callable[[int], int]) -> Callable[[float], float | None]:
+    """Return the rounding to tens, hundreds …: by a double's text, beyond 1e15 by its exact value, if a bigint's."""
+
+    def kernel(value: float) -> float | None:
+        if abs(value) < SAME_TEXT_BELOW or not math.isfinite(value):
+            return text(value)
+        return float(whole(int(value))) if -9223372036854775808.0 <= value < 9223372036854775808.0 else None
+
+    return kernel
 
 
 EXACT_POWERS: Final = 22  # 10^22 is the last power of ten that a double holds
