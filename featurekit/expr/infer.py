@@ -200,7 +200,10 @@ def _cast_refusal(source: DataType, kind: DataType) -> TypeMismatchError:
     return TypeMismatchError(f"CAST from {source.name} to {kind.name} is not supported", why=why, try_=try_)
 
 
-_EXACT_DECIMALS: Final = f"at most {WHOLE_DIGITS_OF_DOUBLE} digits before the point and {FRACTION_DIGITS_OF_DOUBLE} after, such as decimal(17,2)"
+_EXACT_DECIMALS: Final = (
+    f"at most {WHOLE_DIGITS_OF_DOUBLE} digits before the point "
+    f"and {FRACTION_DIGITS_OF_DOUBLE} after, such as decimal(17,2)"
+)
 
 
 def _refused_cast(source: DataType, kind: DataType) -> tuple[str, str]:
