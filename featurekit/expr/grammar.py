@@ -35,6 +35,8 @@ _LEVELS: Final = {
     **dict.fromkeys(("*", "/", "%", "div"), _MULTIPLICATIVE),
 }
 _DOUBLED: Final = {"*": refusals.POWER, "/": refusals.WHOLE_QUOTIENT, "&": refusals.LOGIC}
+# What a function that is called like a type converts to, where it is not the type of that name.
+_TYPES: Final = {"str": "STRING", "text": "STRING", "varchar": "STRING", "bool": "BOOLEAN", "decimal": "DECIMAL(10,2)"}
 _SYNONYMS: Final = {"==": "=", "!=": "<>"}
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 # How far the brackets of a type's parts open or close.
@@ -132,7 +134,8 @@ class Parser(KeywordForms, TimeSyntax):
         if token.key == "is":
             raise UnsupportedFunctionError(
                 "IS is followed by NULL or NOT NULL",
-                try_="a <=> b for equality where NULL equals NULL",
+                why="other forms of IS have operators and functions that say the same",
+                try_="a <=> b for IS NOT DISTINCT FROM, a <=> true for IS TRUE, isnan(a) for NaN",
                 offset=token.offset,
             )
         negated = self._accept("not")
@@ -462,6 +465,8 @@ class Parser(KeywordForms, TimeSyntax):
         function = BY_SPELLING.get(token.key)
         if function is None:
             if refusal := refusals.FUNCTIONS.get(token.key):
+                if refusal is refusals.CONVERSION and (kind := _TYPES.get(token.key, token.key.upper())):
+                    refusal = Refusal(refusal.why, f"CAST(x AS {kind}), or x::{kind}")
                 self._refuse(f"{token.text}()", refusal, token.offset)
             advice = closest(token.key, tuple(BY_SPELLING)) or refusals.UNKNOWN.try_
             self._refuse(f"{token.text}()", Refusal(refusals.UNKNOWN.why, advice), token.offset)

@@ -85,7 +85,7 @@ _TRIED: Final = Refusal(
     "what would raise is NULL here in every function, so there is nothing left to try",
     "the plain form: a + b, a / b, sum(x), element_at(x, 1)",
 )
-_CONVERSION: Final = Refusal("a type is no function here", "CAST(x AS BIGINT), or x::BIGINT")
+CONVERSION: Final = Refusal("a type is no function here", "CAST(x AS BIGINT), or x::BIGINT")
 _ROWS: Final = Refusal(
     "it makes rows of one value, and a feature is one value",
     "size(x), exists(x, y -> y > 1), aggregate(x, 0, (total, y) -> total + y); rows are made in a source of its own"
@@ -122,7 +122,13 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     ),
     **dict.fromkeys(("rand", "random", "randn", "uuid", "shuffle", "monotonically_increasing_id", "randstr"), _CHANCE),
     **dict.fromkeys(("percentile_approx", "approx_percentile", "histogram_numeric", "approx_top_k"), _APPROXIMATE),
-    **dict.fromkeys(("median", "percentile", "percentile_cont", "percentile_disc"), _RANKED),
+    **dict.fromkeys(
+        (
+            *("median", "percentile", "percentile_cont", "percentile_disc", "quantile", "quantile_cont"),
+            *("approx_quantile", "p50", "p90", "p95", "p99"),
+        ),
+        _RANKED,
+    ),
     "mode": _MODE,
     **dict.fromkeys(("collect_list", "collect_set", "array_agg"), _UNORDERED),
     "any_value": _ANY_VALUE,
@@ -133,7 +139,7 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     ),
     **dict.fromkeys(("hll_sketch_agg", "count_min_sketch", "bitmap_construct_agg"), _SKETCH),
     **dict.fromkeys(
-        ("to_char", "to_varchar", "format_number", "format_string", "printf", "to_number", "try_to_number"),
+        ("to_char", "to_varchar", "format_number", "format_string", "format", "printf", "to_number", "try_to_number"),
         _NUMBER_TEXT,
     ),
     **dict.fromkeys(
@@ -145,7 +151,7 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
             *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"),
             *("string", "binary", "date", "timestamp", "str", "varchar", "text", "integer", "long", "bool"),
         ),
-        _CONVERSION,
+        CONVERSION,
     ),
     **dict.fromkeys(
         ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "unnest"),
@@ -170,6 +176,28 @@ FUNCTIONS: Final[dict[str, Refusal]] = {
     "jaro_winkler_similarity": _SIMILARITY,
     **dict.fromkeys(("sigmoid", "logistic"), Refusal(_SHORT, "1.0D / (1.0D + exp(-x))")),
     **dict.fromkeys(("clip", "clamp"), Refusal(_SHORT, "least(greatest(x, 0), 100)")),
+    **dict.fromkeys(
+        ("sum_if", "sumif", "avg_if", "avgif", "min_if", "max_if", "countif"),
+        Refusal("the condition of an aggregate stands behind it", "sum(x) FILTER (WHERE y > 1), count_if(y > 1)"),
+    ),
+    **dict.fromkeys(
+        ("nunique", "distinct_count", "approx_distinct"),
+        Refusal(_SHORT, "count(DISTINCT x), exactly; approx_count_distinct(x) of many"),
+    ),
+    **dict.fromkeys(
+        ("isinf", "is_inf", "isinfinite", "isfinite", "is_finite"),
+        Refusal(_SHORT, "abs(x) = CAST('Infinity' AS DOUBLE), isnan(x)"),
+    ),
+    "conv": Refusal("it is not in the catalogue", "hex(x), bin(x), unhex(x)"),
+    **dict.fromkeys(("vector_inner_product", "inner_product"), Refusal(_SHORT, "dot_product(a, b)")),
+    **dict.fromkeys(
+        ("vector_norm", "vector_normalize", "normalize", "l2_normalize"),
+        Refusal(_SHORT, "l2_norm(a), transform(a, x -> x / l2_norm(a))"),
+    ),
+    **dict.fromkeys(
+        ("to_timestamp_ltz", "to_timestamp_ntz"),
+        Refusal(_SHORT, "to_timestamp(x, 'yyyy-MM-dd HH:mm'), CAST(x AS TIMESTAMP_NTZ)"),
+    ),
     "relu": Refusal(_SHORT, "greatest(x, 0)"),
     **dict.fromkeys(
         ("one_hot", "onehot", "get_dummies", "one_hot_encode"),
@@ -241,6 +269,9 @@ LIST: Final = Refusal("it is neither a struct nor an array", "x IN (…), struct
 FILTER: Final = Refusal(
     "it says which rows an aggregate takes, directly behind the aggregate", "count(*) FILTER (WHERE x > 1)"
 )
+COLLATE: Final = _COLLATION
+MATCH: Final = Refusal("Spark has no such operator", "regexp_like(x, '^a+$')")
+MODULO: Final = Refusal("Spark has no such operator", "mod(a, b), a % b")
 ORDER: Final = Refusal("the total order of events decides which row comes first", _ANY_VALUE.try_.split(":")[0])
 AT_ZONE: Final = Refusal("a zone is an argument here", "from_utc_timestamp(t, 'America/New_York'): a clock there")
 COLON: Final = Refusal("text has no fields", "json_string(x, '$.device.kind') of JSON; s.name is a struct's field")

@@ -23,6 +23,9 @@ REFUSED_NEXT: Final[dict[str, tuple[str, Refusal]]] = {
     "at": ("AT TIME ZONE", refusals.AT_ZONE),
     "similar to": ("SIMILAR TO", refusals.SIMILAR),
     ":": (":", refusals.COLON),
+    "collate": ("COLLATE", refusals.COLLATE),
+    "mod": ("mod between two values", refusals.MODULO),
+    "~": ("~ between two values", refusals.MATCH),
     "&&": ("&&", refusals.LOGIC),
 }
 REFUSED_FIRST: Final[dict[str, tuple[str, Refusal]]] = {

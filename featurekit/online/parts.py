@@ -68,6 +68,9 @@ def _sequence(name: str, kind: DataType, value: Any) -> Sequence[Any]:
 
 def _refusal(name: str, kind: DataType, value: Any, try_: str) -> KeyTypeError:
     shown = repr(value)
+    article = "an" if isinstance(kind, Array) else "a"
     return KeyTypeError(
-        f"{name} is {shown if len(shown) <= 60 else shown[:57] + '...'}; it must be a {kind}", where=name, try_=try_
+        f"{name} is {shown if len(shown) <= 60 else shown[:57] + '...'}; it must be {article} {kind}",
+        where=name,
+        try_=try_,
     )
