@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from featurekit.expr.nodes import Node
 from featurekit.expr.signatures import Rule
@@ -50,8 +50,7 @@ class Exactness(StrEnum):
     REDEFINED = "defined by featurekit, the same arithmetic on both paths"
 
 
-@dataclass(frozen=True, slots=True)
-class Takes:
+class Takes(NamedTuple):
     """A family of types, by the word people use for it."""
 
     name: str
@@ -79,8 +78,7 @@ ANY: Final = Takes("any type", (*ATOMIC.kinds, Array, Map, Struct))
 LAMBDA: Final = Takes("lambda", ())
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(NamedTuple):
     """One parameter.
 
     A `literal` one has to be a constant: kernels are built with it and don't receive it. An `optional` one may be left
