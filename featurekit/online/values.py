@@ -38,6 +38,7 @@ from featurekit.types import (
     Timestamp,
     TimestampNtz,
     integer_range,
+    is_float,
 )
 
 Accept = Callable[[Sequence[Any]], list[Any]]
@@ -57,6 +58,7 @@ def acceptor(name: str, kind: DataType) -> Accept:
     accept_one = _value_acceptor(name, kind)
     ready = _READY.get(type(kind), frozenset())
     check = _column_check(name, kind)
+    is_floating = is_float(kind)
 
     def accept(values: Sequence[Any]) -> list[Any]:
         # What a caller passes is nearly always one type throughout: one look at the set of types decides for all.
@@ -65,7 +67,8 @@ def acceptor(name: str, kind: DataType) -> Accept:
         elif type(values) is not list:
             values = list(values)
         check(values)
-        return values
+        # Of floats that come from outside there is one zero: training reads its columns so (offline.source_columns).
+        return [0.0 if value == 0.0 else value for value in values] if is_floating and 0.0 in values else values
 
     return accept
 

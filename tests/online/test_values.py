@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from featurekit.errors import KeyTypeError
 from featurekit.online.values import acceptor
 from featurekit.types import (
+    Array,
     Binary,
     Boolean,
     DataType,
@@ -119,3 +120,11 @@ def test_none_is_null_of_every_type(kind: DataType) -> None:
 def test_a_column_of_integers_stays_as_it_is(column: list[int | None]) -> None:
     assert acceptor("x", Int64())(column) == column
     assert acceptor("x", Int64())(tuple(column)) == column
+
+
+@pytest.mark.parametrize("kind", [Float32(), Float64()])
+def test_floats_of_a_request_have_one_zero_as_columns_of_a_training_set_do(kind: DataType) -> None:
+    found = acceptor("x", kind)([-0.0, None, 1.5, 0.0, math.nan])
+    assert [repr(value) for value in found] == ["0.0", "None", "1.5", "0.0", "nan"]
+    (parts,) = acceptor("x", Array(kind))([[-0.0, None]])
+    assert repr(parts) == "(0.0, None)"
