@@ -51,7 +51,8 @@ def judged(changed: Mapping[str, Mapping[str, str]]) -> dict[str, str | None]:
     spark = start()
     table = pa.table({name: values.arrow_column(column, edges.TYPES[name]) for name, column in edges.DATA.items()})
     table = table.append_column("row_number", pa.array(range(edges.ROWS), pa.int32()))
-    frame(spark, table).createOrReplaceTempView("edges")
+    # Not a local relation: the optimizer would compute that by itself, and no plan would run.
+    frame(spark, table).coalesce(1).createOrReplaceTempView("edges")
     return {defect: _seen(spark, list(texts.items())) for defect, texts in changed.items()}
 
 
