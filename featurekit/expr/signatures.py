@@ -15,6 +15,7 @@ from featurekit.expr.coerce import (
     as_decimal,
     common_type,
     decimal_mean,
+    decimal_remainder,
     decimal_round,
     decimal_total,
     literal_decimal,
@@ -62,6 +63,7 @@ Rule = Callable[[tuple[Node, ...]], Signature]
 DecimalRule = Callable[[Decimal, Decimal], Decimal]
 MAX_ROUND_DIGITS: Final = 38
 MAX_NEGATED_DIGITS: Final = 34
+MAX_QUOTIENT_DIGITS: Final = 39
 
 
 def mismatch(args: tuple[Node, ...], why: str, try_: str | None = None) -> TypeMismatchError:
@@ -148,6 +150,22 @@ def arithmetic(decimal_rule: DecimalRule, *, division: bool = False) -> Rule:
         return Signature((shared, shared), shared)
 
     return rule
+
+
+def remainder(args: tuple[Node, ...]) -> Signature:
+    signature = arithmetic(decimal_remainder)(args)
+    left, right = signature.args
+    if (
+        isinstance(left, Decimal)
+        and isinstance(right, Decimal)
+        and left.precision - left.scale + right.scale > MAX_QUOTIENT_DIGITS
+    ):
+        raise mismatch(
+            args,
+            f"Spark fails where the whole quotient has more than {MAX_QUOTIENT_DIGITS} digits",
+            "cast to decimals with fewer digits, such as decimal(30,6)",
+        )
+    return signature
 
 
 def whole_division(args: tuple[Node, ...]) -> Signature:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
+from decimal import Context
 from decimal import Decimal as PyDecimal
 from typing import Final
 
-from featurekit.clock import DAY, SECOND
+from featurekit.clock import DAY
 from featurekit.errors import ExpressionError, TypeMismatchError, UnsupportedFunctionError
 from featurekit.expr import infer, refusals
 from featurekit.expr.nodes import Node
@@ -35,6 +36,7 @@ _UNIT_CALLS: Final = {
 }
 _UNITS: Final = {**{unit: unit for unit in INTERVAL_UNITS}, **{f"{unit}s": unit for unit in INTERVAL_UNITS}}
 _COUNT: Final = re.compile(r"[+-]?(?:\d{1,19}(?:\.\d{0,6})?|\.\d{1,6})", re.ASCII)
+_EXACT: Final = Context(prec=40)  # whatever the application's own decimals are rounded to
 _TIMES: Final = (Date, Timestamp, TimestampNtz)
 
 
@@ -156,7 +158,7 @@ def _interval(parts: list[tuple[str, str]]) -> Interval:
 
 def _micros(count: str, unit: str) -> int:
     if unit == "second":
-        return int(PyDecimal(count) * SECOND)
+        return int(PyDecimal(count).scaleb(6, _EXACT))
     return int(count) * {**CLOCK_UNITS, **DAY_UNITS}[unit]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from featurekit.expr import signatures as rules
 from featurekit.expr import spark_forms as forms
 from featurekit.expr.catalogue.row import INTEGER, NUMBER, Function, Param, operator, scalar
-from featurekit.expr.coerce import decimal_product, decimal_quotient, decimal_remainder, decimal_sum
+from featurekit.expr.coerce import decimal_product, decimal_quotient, decimal_sum
 from featurekit.types import DataType, Decimal, is_integer
 
 
@@ -36,7 +36,7 @@ ROWS: Final[tuple[Function, ...]] = (
              "The product.", raises=_overflows),
     operator("divide", "/", _TWO, rules.arithmetic(decimal_quotient, division=True), "try_divide({0}, {1})",
              "The quotient, a double or a decimal; NULL when the divisor is zero, also for doubles.", raises=True),
-    operator("remainder", "%", _TWO, rules.arithmetic(decimal_remainder), "try_mod({0}, {1})",
+    operator("remainder", "%", _TWO, rules.remainder, "try_mod({0}, {1})",
              "The remainder with the dividend's sign; NULL when the divisor is zero.", raises=True,
              spellings=("mod",)),
     operator("div", "div", _WHOLE, rules.whole_division, forms.whole_division,

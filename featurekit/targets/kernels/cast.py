@@ -163,7 +163,7 @@ def _from_timestamp(target: DataType) -> Kernel:
 
 
 def _decimal_to_timestamp(seconds: PyDecimal) -> int | None:
-    rounded = int(WIDE.quantize(seconds, _MICRO) * SECOND)
+    rounded = int(WIDE.multiply(WIDE.quantize(seconds, _MICRO), _MICROS))
     return int(WIDE.multiply(seconds, _MICROS)) if _LOW <= rounded <= _HIGH else None
 
 

@@ -26,6 +26,7 @@ from featurekit.targets.kernels import time_zones
 from featurekit.targets.kernels.calendar import civil, day_of, days_of
 from featurekit.targets.kernels.cast import cast_kernel
 from featurekit.targets.kernels.kernel import Factory, Inline, Kernel, always, literal_value
+from featurekit.targets.kernels.numeric import WIDE
 from featurekit.targets.kernels.time_patterns import reader, writer
 from featurekit.targets.kernels.zones import zone_table
 from featurekit.types import Decimal, Float64, String
@@ -85,7 +86,7 @@ def _month_name(days: int) -> str:
 
 
 def _second_with_fraction(micros: int) -> PyDecimal:
-    return PyDecimal(micros % MINUTE).scaleb(-6)
+    return PyDecimal(micros % MINUTE).scaleb(-6, WIDE)
 
 
 _YEAR: Final = _calendar("year", _year)
@@ -183,7 +184,7 @@ def _make_timestamp(call: Call) -> Kernel:
 
     def kernel(year: int, month: int, day: int, hour: int, minute: int, second: PyDecimal) -> int | None:
         days = day_of(year, month, day)
-        micros = int(second.scaleb(6))
+        micros = int(second.scaleb(6, WIDE))
         if days is None or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= micros <= MINUTE):
             return None
         local = days * DAY + hour * HOUR + minute * MINUTE + micros
