@@ -98,7 +98,8 @@ def spark_leg(spark: Any, *, ansi: bool) -> Leg:
     leg = Leg(f"spark, ANSI {'on' if ansi else 'off'}")
     table = pa.table({name: values.arrow_column(column, edges.TYPES[name]) for name, column in edges.DATA.items()})
     table = table.append_column("row_number", pa.array(range(edges.ROWS), pa.int32()))
-    frame(spark, table).createOrReplaceTempView("edges")
+    # Not a local relation: the optimizer would compute all of it by itself, and no plan would run.
+    frame(spark, table).coalesce(1).createOrReplaceTempView("edges")
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     try:
