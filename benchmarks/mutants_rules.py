@@ -98,6 +98,9 @@ _SYNTAX: Final = (
          '            operand = self._unary()\n        with at(token.offset):\n            return infer.call("negate"',
          ('            operand = self._value(_ADDITIVE)\n        with at(token.offset):\n'
           '            return infer.call("negate"')),
+    ),
+    *seeded(
+        "expr/call_syntax.py",
         ("IGNORE NULLS respects them",
          '[infer.literal(token.key == "ignore")]',
          '[infer.literal(token.key != "ignore")]'),

@@ -61,6 +61,11 @@ class Token:
         """The token as grammar: words and symbols in lower case, nothing for the rest."""
         return self.text.lower() if self.mark in (Mark.WORD, Mark.SYMBOL) else ""
 
+    @property
+    def name(self) -> str:
+        """The token as a name: without the quotes that it may have."""
+        return self.text[1:-1].replace("``", "`") if self.mark is Mark.QUOTED else self.text
+
 
 class TokenStream:
     """The tokens of one expression, read once from left to right."""
