@@ -74,8 +74,11 @@ def entity_key(key: KeyColumn, value: Sql) -> Sql:
 
 
 def column_name(column: Column) -> str:
-    """Return what a source column is called in an events step: its name, apart from ours, which begin with `$`."""
-    return f"${column.name}" if column.name.startswith("$") else column.name
+    """Return what a source column is called in an events step: its name, apart from ours, which begin with `$`.
+
+    A lambda's variables begin with `$$`, and would hide a column of such a name.
+    """
+    return f"$.{column.name}" if column.name.startswith("$") else column.name
 
 
 def frame_name(view: CompiledView) -> str:

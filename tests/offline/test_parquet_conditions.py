@@ -18,6 +18,8 @@ from featurekit.targets.spark import render
 from featurekit.types import Array, Float32, Float64, Int32, Struct, Timestamp
 
 _NAN: Final = float("nan")
+pytestmark = pytest.mark.spark
+
 # Each list is a group of rows in the file: of statistics that pass over NaN, of dictionaries that tell -0.0 from 0.0.
 _GROUPS: Final[tuple[list[float | None], ...]] = (
     [-0.0, -0.0, -0.0],

@@ -16,10 +16,11 @@ from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
 from featurekit.errors import FeaturekitError, OnlineStoreTimeoutError, SourceError, TimeError
+from featurekit.expr.nodes import Column
 from featurekit.offline.materialize import explain_sql, materialize
 from featurekit.offline.session import SparkEngine
 from featurekit.offline.snapshot import snapshot_source
-from featurekit.offline.source import count_invisible
+from featurekit.offline.source import column_name, count_invisible
 from featurekit.types import DataType, Decimal, Float64, Int32, Int64, String, Timestamp, TimestampNtz
 from tests.offline.worlds import compiled, features, materialized, swept, write_rows
 
@@ -364,3 +365,9 @@ def test_an_error_of_ours_in_an_executor_arrives_whole(engine: SparkEngine, tmp_
         "why": "it is away",
         "try": "start it",
     }
+
+
+def test_no_column_is_called_what_a_lambdas_variable_is() -> None:
+    for name in ("$0", "$bound", "$long0", "$key"):
+        column = Column(name=name, type=Int32(), nullable=True)
+        assert not column_name(column).startswith("$$")
