@@ -30,6 +30,10 @@ EXPRESSIONS: Final = (
     # The whole part counts; Spark goes through a double where it holds the decimal by its digits.
     "CAST(CAST(2147483647.999999999999999999 AS DECIMAL(38,18)) AS INT)",
     "CAST(CAST(127.999999999999999999 AS DECIMAL(38,18)) AS TINYINT)",
+    # Spark cuts the second to 32 bits of microseconds, and has 0 there.
+    "make_timestamp(2024, 1, 1, 0, 0, 4294.967296)",
+    "make_timestamp(2024, 1, 1, 0, 0, 4294967 + i8)",
+    "make_timestamp_ntz(2024, 1, 1, 0, 0, 4294.967296 + i8)",
 )
 
 
