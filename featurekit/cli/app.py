@@ -14,7 +14,8 @@ A command is a function that returns an `Answer`; its module is imported when th
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -187,28 +188,42 @@ def finish(run: Callable[[], Any], output: Output) -> int:
             return _shown(answer, output)
         return 0
     except FeaturekitError as error:
-        output.error(error)
+        with _read_or_not():
+            output.error(error)
         return error.exit_code
     except typer.TyperException as error:  # wrong usage, as typer tells it
-        output.error(_usage_error(error))
+        with _read_or_not():
+            output.error(_usage_error(error))
         return InputError.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        output.interrupted()
+        with _read_or_not():
+            output.interrupted()
         return INTERRUPTED_EXIT_CODE
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the edge: nothing unforeseen may exit with 1, "mismatch"
-        output.internal_error(error)
+        with _read_or_not():
+            output.internal_error(error)
         return INTERNAL_EXIT_CODE
 
 
 def _shown(answer: Answer, output: Output) -> int:
-    try:
+    with _read_or_not():
         output.answer(answer)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # `featurekit list | head -1`: nobody reads on. The verdict stays what it is, and Python must not complain
-        # about the pipe once more when it exits.
-        sys.stdout = open("/dev/null", "w")  # noqa: SIM115, PTH123
     return answer.exit_code
+
+
+@contextmanager
+def _read_or_not() -> Iterator[None]:
+    """Print what is printed here, whether or not somebody reads it.
+
+    `featurekit list | head -1`: nobody reads on. The verdict stays what it is, and Python must not complain about the
+    pipe once more when it exits.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        sys.stdout = sys.stderr = open("/dev/null", "w")  # noqa: SIM115, PTH123
 
 
 def _usage_error(error: typer.TyperException) -> FeaturekitError:

@@ -112,9 +112,15 @@ def _ignore(name: str, done: int, total: int) -> None:
     pass
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Say that nobody reads on; rich itself would exit with 1, which means a mismatch here."""
+        raise BrokenPipeError
+
+
 def _console(stream: TextIO) -> Console:
     # Made for each use, not once: tests and notebooks exchange sys.stdout.
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    return _Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def _block(console: Console, block: Block) -> None:

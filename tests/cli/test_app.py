@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -74,6 +76,24 @@ def test_a_reader_that_stops_reading_does_not_change_the_verdict(monkeypatch: py
     assert finish(lambda: Answer(document={}, blocks=(), exit_code=1), Output()) == 1
     sys.stdout.close()
     monkeypatch.setattr(sys, "stdout", kept)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_closed_pipe_is_no_bug_and_no_mismatch(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`featurekit list | head -1` and `featurekit validate 2>&1 | head -1`: rich by itself would exit with 1."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # so that both are put back
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    pipe = os.fdopen(writer, "w")
+    setattr(sys, stream, pipe)
+    long = Answer(document={}, blocks=(Line("x" * 100_000),) * 2)
+    assert finish(lambda: long if stream == "stdout" else fail_with(SourceError("y" * 100_000)), Output()) == (
+        0 if stream == "stdout" else 2
+    )
+    getattr(sys, stream).close()  # what took the pipe's place
+    with suppress(BrokenPipeError):
+        pipe.close()
 
 
 def test_an_error_is_laid_out_in_its_four_parts(capsys: pytest.CaptureFixture[str]) -> None:
