@@ -213,7 +213,7 @@ def _read_sql(engine: BatchEngine, source: Source) -> DataFrame:
     try:
         frame = engine.query(subquery(str(source.sql)))
     except SourceError as error:
-        try_ = "correct its sql: one query, and no other statement"
+        try_ = "correct its sql: one query, no other statement, and whole paths where it reads files"
         raise SourceError(error.what, where=where, why=error.why, try_=try_) from error
     except FeaturekitError as error:
         raise SourceError("Spark can't run the source's query", where=where, why=error.what) from error
