@@ -6,7 +6,7 @@ cos, tan, tanh, cbrt) has other last bits on another JDK or processor: these are
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from featurekit.expr import maths_forms as forms
 from featurekit.expr import maths_rules as rules
@@ -22,13 +22,13 @@ _SHARE = (Param("a", NUMBER, edges=(0.5, -0.5, 1.0, -1.0, 0.975, 1e-9, -0.0)),)
 _POSITIVE = (Param("a", NUMBER, edges=(2.0, 1.0, 10.0, 0.5, 1e-9, 1e300)),)
 
 
-def _double(name: str, params: tuple[Param, ...], doc: str, **rest: object) -> Function:
+def _double(name: str, params: tuple[Param, ...], doc: str, **rest: Any) -> Function:
     places = ", ".join(f"{{{place}}}" for place in range(len(params)))
     spark = rest.pop("spark", f"{name}({places})")
-    return scalar(name, params, signatures.doubles, spark, doc, **rest)  # type: ignore[arg-type]
+    return scalar(name, params, signatures.doubles, spark, doc, **rest)
 
 
-def _redefined(name: str, params: tuple[Param, ...], spark: Form, doc: str, **rest: object) -> Function:
+def _redefined(name: str, params: tuple[Param, ...], spark: Form, doc: str, **rest: Any) -> Function:
     return _double(name, params, doc, spark=spark, exactness=Exactness.REDEFINED, **rest)
 
 
