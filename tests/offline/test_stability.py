@@ -125,7 +125,10 @@ def test_a_source_runs_nothing_but_a_query(engine: SparkEngine, tmp_path: Path) 
             with pytest.raises(SourceError) as caught:
                 read(engine, tmp_path, sql)
             assert caught.value.where == "the sql of source q", sql
-            assert caught.value.try_ == "correct its sql: one query, no other statement, and whole paths where it reads files", sql
+            assert (
+                caught.value.try_
+                == "correct its sql: one query, no other statement, and whole paths where it reads files"
+            ), sql
         tables = {row.tableName for row in engine.session.sql("SHOW TABLES").collect()}
         assert tables & {"t", "made", "kept"} == {"t", "kept"}
         assert engine.session.table("kept").count() == 0
