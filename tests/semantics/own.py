@@ -117,8 +117,7 @@ _END: Final = r"\\z"  # of a pattern, as SQL text
 _OPEN: Final = r"\\["
 _IS_FRACTION: Final = f"{_PRINTED} RLIKE '^-?[0-9]+[.][0-9]+(E[+-]?[0-9]+)?{_END}'"
 _HAS_FRACTION: Final = (
-    f"substring({_PRINTED}, 1, 1) IN ('{{', '[') AND "
-    f"{_PRINTED} RLIKE '(?s)(^[{_OPEN}]|.[,:{_OPEN}])-?[0-9]+[.][0-9]'"
+    f"substring({_PRINTED}, 1, 1) IN ('{{', '[') AND {_PRINTED} RLIKE '(?s)(^[{_OPEN}]|.[,:{_OPEN}])-?[0-9]+[.][0-9]'"
 )
 _NUMBER: Final = f"^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?{_END}"
 

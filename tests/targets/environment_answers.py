@@ -15,9 +15,7 @@ STEP = 5  # each so many-th case
 
 def answers(nodes: list[Node]) -> list[str]:
     """Return the values of both evaluators, as fixtures write them."""
-    return [
-        values.write(value, node.type) for node in nodes for leg in legs.OVER_EDGES.values() for value in leg(node)
-    ]
+    return [values.write(value, node.type) for node in nodes for leg in legs.OVER_EDGES.values() for value in leg(node)]
 
 
 def main() -> None:
