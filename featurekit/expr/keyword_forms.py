@@ -55,7 +55,7 @@ class KeywordForms(TokenStream):
 
     def _side(self) -> str | None:
         word = self._peek.key
-        if word not in _SIDES or self._tokens[self._index + 1].key in (")", ",", ".", "("):
+        if word not in _SIDES or self._tokens[self._index + 1].key in (")", ",", "."):
             return None
         self._next()
         return word

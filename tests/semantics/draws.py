@@ -49,7 +49,7 @@ ROWS: Final = tuple(
 )
 TYPES: Final = tuple(sorted({*edges.TYPES.values()}, key=lambda kind: kind.name))
 MAX_NODES: Final = 60
-_TRIES: Final = 12
+_TRIES: Final = 100
 _SAMPLES: Final = 25
 _MOST_VARIABLES: Final = 4
 
@@ -76,8 +76,9 @@ class Draws:
 
     def of(self, row: Function, depth: int) -> Node | None:
         """Return an expression whose root is that function; None where none was found in some tries."""
-        for _ in range(_TRIES):
-            node = self._call(row, depth)
+        for attempt in range(_TRIES):
+            # Deep arguments of the one type that fits are rare: the later tries take columns.
+            node = self._call(row, depth if attempt < _TRIES // 2 else 0)
             if node is not None and _is_sound(node):
                 return node
         return None
@@ -168,7 +169,7 @@ class Draws:
         if not before:
             return None
         kind = self._random.choice(before).type
-        return self._random.choice((kind, *parts(kind)))
+        return self._random.choice((kind, kind, *parts(kind)))
 
     def _lambda(self, param: Param, before: tuple[Node, ...], depth: int) -> Lambda | None:
         assert param.binds is not None

@@ -425,3 +425,4 @@ r'a\nb'                                           string          "a\\nb"
 R"C:\new"                                         string          "C:\\new"
 r''                                               string          ""
 length(r'\\')                                     int             2
+trim(TRAILING (concat('x', '')) FROM 'axx')       string          "a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal as PyDecimal
 from typing import Final
 
 from featurekit.expr.functions import FUNCTIONS
@@ -14,6 +15,8 @@ _BY_UNIT: Final = ("timestampadd", "timestampdiff")
 def unparse(node: Node) -> str:
     """Return SQL text that parses to a tree of the node's meaning; implicit casts come out as written ones."""
     match node:
+        case Literal(value=str()):
+            return _quoted(node.value)
         case Literal():
             return render_literal(node)
         case Column():
@@ -35,6 +38,23 @@ def unparse(node: Node) -> str:
             raise AssertionError(f"{type(node).__name__} has no text")
 
 
+_WRITTEN: Final = {
+    "trim_leading": "TRIM(LEADING {1} FROM {0})",
+    "trim_trailing": "TRIM(TRAILING {1} FROM {0})",
+    "decode_bytes": "decode({0}, {1})",
+    "get_field": "{0}.{1}",
+    "get_item": "{0}[{1}]",
+}
+
+
+def _quoted(text: str) -> str:
+    """Return a string literal: functions that are compiled by a literal take no CAST of bytes."""
+    return "'" + "".join(_ESCAPES.get(letter, letter) for letter in text) + "'"
+
+
+_ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\x00": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1a": "\\Z"}
+
+
 def _variable(node: Variable) -> str:
     return f"x{node.level}"  # no edge column is called like this
 
@@ -42,12 +62,15 @@ def _variable(node: Variable) -> str:
 def _call(node: Call) -> str:
     row = FUNCTIONS[node.function]
     args = [unparse(arg) for arg in node.args]
+    for place, part in enumerate(node.args):
+        if row.param(place).literal and isinstance(part, Literal) and isinstance(part.value, PyDecimal):
+            args[place] = f"{part.value:f}BD"  # not a CAST of it
     if node.function == "get_field":
         field = node.args[1]
         assert isinstance(field, Literal)
-        return f"{args[0]}.`{field.value}`"
-    if node.function == "get_item":
-        return f"{args[0]}[{args[1]}]"
+        args[1] = f"`{field.value}`"
+    if node.function in _WRITTEN:
+        return _WRITTEN[node.function].format(*args)
     if node.function == "in":
         return f"({args[0]} IN ({', '.join(args[1:])}))"
     if node.function in _BY_UNIT:
