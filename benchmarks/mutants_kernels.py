@@ -176,7 +176,7 @@ _MATHS: Final = (
     ),
     *seeded(
         "targets/kernels/redefined.py",
-        ("an angle is reduced to one double", "    y = a + c\n", "    y = a\n"),
+        ("an angle is reduced to one double", "return whole, y, (a - y) + c", "return whole, y, 0.0"),
         ("cbrt lacks its step of Newton's method", "root = t - (t - size / (t * t)) / 3.0", "root = t"),
         ("tanh is 1 from 20 on", "if size >= 22.0:", "if size >= 18.0:"),
     ),

@@ -74,8 +74,8 @@ VECTORS: Final[tuple[Mutant, ...]] = (
         ("murmur3 takes the bytes at the end unsigned", "byte.astype(np.int8).astype(np.int32).view(np.uint32)",
          "byte.astype(np.uint32)"),
         ("32 bytes are hashed without a stripe", "_LONGEST: Final = 31", "_LONGEST: Final = 32"),
-        ("hashes land in other rows", "places = np.flatnonzero(lengths == length)",
-         "places = np.flatnonzero(lengths == length)[::-1]"),
+        ("values are hashed with the seeds of other rows", "of_table(table, seeds[places])",
+         "of_table(table, seeds[:count])"),
     ),
     *seeded(
         "targets/vectors/hashing.py",

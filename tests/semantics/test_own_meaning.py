@@ -7,9 +7,13 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
+from featurekit.expr.parse import parse_expression
+from featurekit.expr.scope import ColumnScope
 from featurekit.targets.python import compile_row
 from featurekit.targets.spark import render
-from tests.semantics import edges, values
+from featurekit.targets.vectors.evaluate import compile_columns
+from featurekit.targets.vectors.vector import Vector
+from tests.semantics import edges, test_time_extremes, values
 from tests.semantics.legs import by_columns, by_row, parsed
 from tests.semantics.session import frame
 
@@ -48,6 +52,17 @@ def test_both_evaluators_agree(expression: str) -> None:
     node = parsed(expression)
     pairs = zip(by_row(node), by_columns(node), strict=True)
     assert [pair for pair in pairs if not values.same_bits(*pair, node.type)] == []
+
+
+@pytest.mark.parametrize("expression", test_time_extremes.EXPRESSIONS)
+def test_both_evaluators_agree_where_time_ends(expression: str) -> None:
+    inputs, rows = test_time_extremes.COLUMNS, test_time_extremes.ROWS
+    node = parse_expression(expression, ColumnScope.of(inputs), aggregates_allowed=False)
+    evaluate = compile_row([node], inputs)
+    columns = zip(inputs, zip(*rows, strict=True), strict=True)
+    vectors = [Vector.of_held(list(held), column.type) for column, held in columns]
+    found = compile_columns([node], inputs)(vectors, len(rows))[0].held(len(rows))
+    assert found == [evaluate(row)[0] for row in rows]
 
 
 @pytest.mark.spark
