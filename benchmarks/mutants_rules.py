@@ -186,9 +186,7 @@ _AGGREGATES: Final = (
          "return bits & ((1 << precision) - 1),"),
         ("the bias of fewer neighbours", "_NEIGHBOURS: Final = 6", "_NEIGHBOURS: Final = 5"),
         ("an estimate is cut, not rounded", "return whole + (value - whole >= 0.5)", "return whole"),
-        ("linear counting goes on too far",
-         "_LINEAR_UP_TO[precision - MIN_PRECISION]",
-         "2 * _LINEAR_UP_TO[precision - MIN_PRECISION]"),
+        ("linear counting ends too early", "raw <= 2.5 * registers:", "raw <= 2.0 * registers:"),
         ("another deviation's precision", "if wanted <= 1 << p)", "if wanted < 1 << p)"),
     ),
 )  # fmt: skip

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal as PyDecimal
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 import pytest
 
+from featurekit.aggregates.hyperloglog import precision_of
+from featurekit.aggregates.moments import nearest_root
 from featurekit.aggregates.states import Row, aggregation
 from featurekit.types import DataType, Decimal, Float64, Int32, Int64
 
@@ -63,3 +66,18 @@ def test_null_is_not_counted_but_its_row_is() -> None:
 def test_the_last_values_are_those_that_are_not_null_in_their_order() -> None:
     assert value_of("collect_last", Int64(), Int64(), [1, None, 2, 3, None], 2) == (2, 3)
     assert value_of("top_k", Int64(), Int64(), [1, None, 3, 2], 2) == (3, 2)
+
+
+def test_a_root_is_rounded_by_all_of_its_digits() -> None:
+    tie = 2**53 + 1  # halfway between two doubles, of which 2^53 is the even one
+    assert nearest_root(tie * tie, 1) == 2.0**53
+    assert nearest_root((tie * tie << 10) + 1, 1 << 10) == 2.0**53 + 2
+    assert nearest_root((tie * tie << 200) + 1, 1 << 200) == 2.0**53 + 2
+    assert nearest_root(3 * tie * tie + 1, 3) == 2.0**53 + 2
+
+
+@pytest.mark.parametrize("precision", range(4, 14, 2))
+def test_a_deviation_that_a_precision_reaches_exactly_asks_for_it(precision: int) -> None:
+    reached = Fraction("1.106") / (1 << precision // 2)
+    assert precision_of(reached) == precision
+    assert precision_of(reached * Fraction("0.999")) == precision + 1
