@@ -44,8 +44,8 @@ _TESTS: Final = (
     "tests/offline", "tests/semantics",
 )  # fmt: skip
 _AGGREGATE_TESTS: Final = (
-    "tests/test_exact.py", "tests/aggregates/test_values.py", "tests/aggregates/test_hyperloglog.py", "tests/aggregates",
-    "tests/test_lower_aggregates.py", *_TESTS,
+    "tests/test_exact.py", "tests/aggregates/test_values.py", "tests/aggregates/test_hyperloglog.py",
+    "tests/aggregates", "tests/test_lower_aggregates.py", *_TESTS,
 )  # fmt: skip
 # Where Spark's own meaning is not ours, nothing is recorded: these hold both paths to each other, in Spark.
 _SPARK_TESTS: Final = tuple(
