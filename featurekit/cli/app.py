@@ -58,7 +58,7 @@ COMMANDS: Final = {
     "register": Command("register", "register", "Make the definitions the ones that are served.", "Run"),
     "materialize": Command("materialize", "materialize", "Compute views and write them to the online store.", "Run"),
     "lookup": Command("lookup", "lookup", "Look features up as a model would get them.", "Run"),
-    "dataset": Command("dataset", "dataset", "Build a training set, each row as of its own time.", "Run"),
+    "dataset": Command("dataset", "app", "Build training sets, each row as of its own time, and check them.", "Run"),
     "check": Command("check", "check", "Compare what is served with what Spark computes.", "Run"),
     "trace": Command("explain", "trace", "Follow one value from its source rows to the served answer.", "Run"),
     "model": Command("model", "app", "Register and list models.", "Models"),

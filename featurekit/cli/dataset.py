@@ -1,67 +1,22 @@
-"""`dataset`: a training set, each label row with what serving would have answered at its time."""
+"""`dataset`: training sets, built, shown, compared and checked. Each command is a module of its own."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from featurekit.cli.answer import Answer, Line, Table, Tone, counted
 from featurekit.cli.context import invocation
-from featurekit.definitions.source import SourceFormat
-from featurekit.feature_store import FeatureStore
-from featurekit.offline.labels import LabelSpec
-from featurekit.offline.training import DatasetResult
-from featurekit.source_files import is_remote
+from featurekit.cli.dataset_build import build
+from featurekit.errors import InputError
+
+app = typer.Typer(add_completion=False, invoke_without_command=True)
 
 
-def dataset(
-    context: typer.Context,
-    service: Annotated[str, typer.Argument(metavar="SERVICE", help="A feature service, or a view by itself.")],
-    labels: Annotated[str, typer.Option("--labels", metavar="FILE", help="Label rows: a Parquet or CSV file.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write it; must not exist yet.")],
-    timestamp: Annotated[
-        str, typer.Option("--timestamp", metavar="COLUMN", help="The column that says when each row was asked.")
-    ] = "event_timestamp",
-    timezone: Annotated[
-        str | None, typer.Option("--timezone", metavar="ZONE", help="The zone of timestamps that have none.")
-    ] = None,
-    format_: Annotated[
-        SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
-    ] = None,
-) -> Answer:
-    """Build a training set, each row as of its own time.
-
-    The labels hold the service's entity keys, a timestamp, its request values and whatever else, which is carried
-    along. The set is Parquet files with a manifest, and appears whole or not at all.
-    """
-    # From here, not from the settings' folder: a path on the command line is where the command is given.
-    path = labels if is_remote(labels) else str(Path(labels).absolute())
-    spec = LabelSpec(path=path, timestamp=timestamp, timezone=timezone, format=format_)
-    with FeatureStore(invocation(context).settings()) as store:
-        return built(store.dataset(service, spec, out.absolute()))
+@app.callback()
+def dataset(context: typer.Context) -> None:
+    """Build training sets, each row as of its own time, and check them."""
+    if context.invoked_subcommand is None:
+        invocation(context).output.text(context.get_help())
+        raise typer.Exit(InputError.exit_code)
 
 
-def built(found: DatasetResult) -> Answer:
-    """Return a training set as an answer."""
-    rows = tuple(
-        (part.name, part.type, f"{part.null_share:.2%}", _number(part.low), _number(part.mean), _number(part.high))
-        for part in found.statistics
-    )
-    line = f"{counted(found.rows, 'row')} of {found.service} in {found.path}"
-    document = {
-        "path": str(found.path),
-        "id": found.id,
-        "service": found.service,
-        "rows": found.rows,
-        "manifest": str(found.manifest),
-        "features": [asdict(part) for part in found.statistics],
-    }
-    table = Table(columns=("feature", "type", "null", "low", "mean", "high"), rows=rows)
-    return Answer(document=document, blocks=(Line(line, Tone.GOOD), Line(f"id {found.id}", Tone.FAINT), table))
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+app.command("build")(build)

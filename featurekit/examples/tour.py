@@ -204,7 +204,7 @@ def _walk(tour: Tour) -> None:
         all-seeing warehouse knows.""",
     )
     tour.command(
-        f"dataset flight_delay --labels {_OUT}/labels.parquet --timestamp event_timestamp --out {_OUT}/training"
+        f"dataset build flight_delay --labels {_OUT}/labels.parquet --timestamp event_timestamp --out {_OUT}/training"
     )
 
     tour.say("A model", "A small one, handed on as ONNX and bound to the service it was trained for.")

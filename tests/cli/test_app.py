@@ -181,8 +181,8 @@ def test_every_command_takes_the_global_options_and_has_help(cli: Cli, name: str
     shown = cli(name, "--help")
     assert shown.exit_code == 0
     assert COMMANDS[name].help.partition(":")[0] in " ".join(shown.stdout.split())
-    if name != "model":
-        assert "--redis-url URL" in shown.stdout
+    for part in getattr(load_command(name), "commands", {"": None}):
+        assert "--redis-url URL" in cli(name, *part.split(), "--help").stdout
 
 
 def test_command_modules_and_their_functions_are_there() -> None:

@@ -185,7 +185,7 @@ customer_id,basket_amount,asked_at,outcome
 
 def test_a_training_set_has_what_serving_would_have_answered(live: Cli, folder: Path) -> None:
     (folder / "labels.csv").write_text(LABELS)
-    words = ("dataset", "checkout", "--labels", "labels.csv", "--timestamp", "asked_at")
+    words = ("dataset", "build", "checkout", "--labels", "labels.csv", "--timestamp", "asked_at")
     shown = live(*words, "--out", "training")
     assert shown.exit_code == 0, shown.stderr
     assert "3 rows of checkout" in shown.stdout
@@ -219,7 +219,9 @@ def test_labels_that_cannot_be_used_exit_with_2_and_leave_nothing(
 ) -> None:
     if labels is not None:
         (folder / "labels.csv").write_text(labels)
-    shown = live("dataset", "checkout", "--labels", "labels.csv", "--timestamp", "asked_at", "--out", "training")
+    shown = live(
+        "dataset", "build", "checkout", "--labels", "labels.csv", "--timestamp", "asked_at", "--out", "training"
+    )
     assert shown.exit_code == 2, shown.stderr
     assert says in shown.stderr
     assert not list(folder.glob("*training*"))
