@@ -15,6 +15,7 @@ from featurekit.targets.kernels.murmur3 import murmur3_bytes, murmur3_int, murmu
 from featurekit.targets.kernels.xxhash64 import xxhash64_bytes, xxhash64_int, xxhash64_long
 from featurekit.targets.python import compile_row
 from featurekit.targets.vectors import hashing
+from featurekit.targets.vectors.hash_bytes import murmur3_of_bytes, xxhash64_of_bytes
 from featurekit.types import DataType, Float64, Int32, Int64, String, parse_type
 
 LONGS = [0, 1, -1, 2**63 - 1, -(2**63), 12345678901, -42, 2**32, 2**31]
@@ -147,3 +148,15 @@ def test_decimals_of_more_than_eighteen_digits_hash_as_bytes() -> None:
 def test_what_has_no_hash_is_refused_with_a_reason(function: str, args: tuple[Node, ...], why: str) -> None:
     with pytest.raises(TypeMismatchError, match=why):
         infer.call(function, *args)
+
+
+@pytest.mark.parametrize("count", [15, 16, 40])
+def test_values_of_a_length_are_hashed_with_their_own_seeds_wherever_they_stand(count: int) -> None:
+    """16 of one length are hashed as a table, and stand between others here: the first rows' seeds are not theirs."""
+    values = [b"first", b"a second", *(b"%05d, long" % number for number in range(count)), b"", b"last" * 20]
+    seeds = [(-1) ** row * 7919 * row for row in range(len(values))]
+    xx = xxhash64_of_bytes(values, np.array(seeds, np.int64))
+    murmur = murmur3_of_bytes(values, np.array(seeds, np.int32))
+    for row, (value, seed) in enumerate(zip(values, seeds, strict=True)):
+        assert int(xx[row]) % 2**64 == xxhash64_bytes(value, seed % 2**64)
+        assert int(murmur[row]) % 2**32 == murmur3_bytes(value, seed % 2**32)
