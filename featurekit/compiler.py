@@ -135,7 +135,7 @@ def _source_schema(source: Source, base: Path, report: Report) -> SourceSchema |
     try:
         schema = read_source_schema(source, base)
     except SourceError as error:
-        report((*path, source.kind if source.kind in ("table", "sql") else "path"), error)
+        report((*path, source.origin if source.origin in ("table", "sql") else "path"), error)
         return None
     problems = check_source(source, schema)
     for problem in problems:

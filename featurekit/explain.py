@@ -132,7 +132,7 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
         ("looks back", lookback),
         ("fingerprint", view.fingerprint.data),
     ]
-    if origin.kind is SourceFormat.SQL:
+    if origin.origin is SourceFormat.SQL:
         lines.append(("note", "the source is raw SQL: what can fail or overflow inside it is not guarded"))
     return tuple(lines)
 

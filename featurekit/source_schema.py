@@ -46,7 +46,7 @@ def read_source_schema(source: Source, base: Path) -> SourceSchema:
     if source.path is None or is_remote(source.path):
         return _schema_of(_declared(source))
     files = source_files(source.path, base)
-    match source.kind:
+    match source.origin:
         case SourceFormat.CSV:
             return _csv_schema(source, files)
         case _:

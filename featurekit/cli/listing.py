@@ -85,7 +85,7 @@ def listed(definitions: CompiledRepository, found: Overview) -> Answer:
     entities = {name: {key.name: key.type.name for key in entity.keys} for name, entity in repository.entities.items()}
     document = {
         "entities": entities,
-        "sources": {name: source.kind.value for name, source in repository.sources.items()},
+        "sources": {name: source.origin.value for name, source in repository.sources.items()},
         "feature_views": {
             name: {
                 "entity": view.entity.name,
@@ -121,7 +121,7 @@ def _tables(
 ) -> list[Table]:
     keys = tuple((name, ", ".join(f"{key} {kind}" for key, kind in held.items())) for name, held in entities.items())
     sources = tuple(
-        (name, source.kind.value, source.shown_origin if source.sql is None else "")
+        (name, source.origin.value, source.shown_origin if source.sql is None else "")
         for name, source in definitions.repository.sources.items()
     )
     views = tuple(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, field_validator
 from pydantic import Field as Attribute
-from pydantic import field_validator
 
 from featurekit.clock import parse_instant, zone
 from featurekit.definitions.base import (
@@ -16,9 +16,11 @@ from featurekit.definitions.base import (
     Micros,
     Name,
     Text,
+    as_tuple,
     names_of_one_case,
     problem_here,
     refuse,
+    same_but_for_case,
 )
 from featurekit.definitions.problem import Problem
 from featurekit.errors import FeaturekitError
@@ -34,16 +36,28 @@ class SourceFormat(StrEnum):
     SQL = "sql"
 
 
+class SourceKind(StrEnum):
+    """What a row says: that something happened, how one thing is from then on, or how all things are at one time."""
+
+    EVENTS = "events"
+    CHANGES = "changes"
+    SNAPSHOTS = "snapshots"
+
+
 class Source(Definition):
     """Rows with an event timestamp: a Parquet or CSV path, a table by catalog name, or a Spark SQL query.
 
     Exactly one of `path`, `table` and `sql` is given. `columns` declares the types where no footer has them: it is
-    needed for CSV, tables and SQL. `timezone` is the zone of timestamp columns that have none (and of no others).
-    `created_timestamp` is when a row could be read; where history was loaded in bulk, rows created before
+    needed for CSV, tables and SQL. `timezone` is the zone of timestamp columns that have none, and of dates that are
+    times. `created_timestamp` is when a row could be read; where history was loaded in bulk, rows created before
     `known_from` count as known `assumed_lag` after they happened (DESIGN T2).
+
+    Changes may declare `row_key`, the columns that name the thing a row is about (the view's key columns unless
+    declared), `valid_to`, when what the row says ends, and `deleted`, a condition that is true where the thing is gone.
     """
 
     name: Name
+    kind: SourceKind = SourceKind.EVENTS
     path: Text | None = None
     table: Text | None = None
     sql: Text | None = None
@@ -53,6 +67,9 @@ class Source(Definition):
     event_timestamp: Text
     created_timestamp: Text | None = None
     event_id: Text | None = None
+    row_key: Annotated[tuple[Text, ...] | None, BeforeValidator(as_tuple)] = Attribute(default=None, min_length=1)
+    valid_to: Text | None = None
+    deleted: Text | None = None
     timezone: str | None = None
     known_from: str | None = None
     assumed_lag: Micros | None = None
@@ -60,7 +77,7 @@ class Source(Definition):
     description: str | None = None
 
     @property
-    def kind(self) -> SourceFormat:
+    def origin(self) -> SourceFormat:
         if self.table is not None:
             return SourceFormat.TABLE
         if self.sql is not None:
@@ -82,6 +99,24 @@ class Source(Definition):
             return None
         return Schema(tuple(SchemaField(name, kind) for name, kind in self.columns.items()))
 
+    @property
+    def is_state(self) -> bool:
+        """Whether rows say how things are, so that a view's features are of all visible rows and of no window."""
+        return self.kind is not SourceKind.EVENTS
+
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """The columns that say when: all that a `timezone` and a type have to be right for."""
+        return tuple(part for part in (self.event_timestamp, self.created_timestamp, self.valid_to) if part is not None)
+
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _kind_by_name(cls, value: Any) -> Any:
+        if isinstance(value, str) and value not in tuple(SourceKind):
+            why = "it says what a row means: that something happened, how one thing is from then on, or how all are"
+            refuse([problem_here(f"{value!r} is not a kind of source", why=why, try_="events, changes or snapshots")])
+        return SourceKind(value) if isinstance(value, str) else value
+
     @field_validator("format", mode="before")
     @classmethod
     def _format_by_name(cls, value: Any) -> Any:
@@ -93,6 +128,7 @@ class Source(Definition):
     def problems(self) -> Iterator[Problem]:
         yield from _where_from(self)
         yield from _times(self)
+        yield from _of_another_kind(self)
 
 
 def _where_from(source: Source) -> Iterator[Problem]:
@@ -108,7 +144,7 @@ def _where_from(source: Source) -> Iterator[Problem]:
             what, why="a source is one of path, table or sql", try_="keep one", path=(given[1],), at_name=True
         )
         return
-    kind = source.kind
+    kind = source.origin
     if source.format is not None and (given == ["path"]) != (source.format in (SourceFormat.PARQUET, SourceFormat.CSV)):
         why = "format tells the files of a path apart: parquet or csv"
         what = f"{source.format} is not the format of a source by {given[0]}"
@@ -125,6 +161,28 @@ def _where_from(source: Source) -> Iterator[Problem]:
         why = "only CSV has cells that stand for null; elsewhere null is null"
         yield problem_here(f"null_tokens on a source by {kind}", why=why, try_="remove it", path=("null_tokens",))
     yield from names_of_one_case(list(source.columns or ()), "columns", ("columns",))
+
+
+def _of_another_kind(source: Source) -> Iterator[Problem]:
+    """Yield what is declared and has no meaning for the source's kind."""
+    whys = {
+        SourceKind.EVENTS: "an event stays what happened; only changes say how a thing is until something else is said",
+        SourceKind.CHANGES: "a row of the same row_key takes the place of the one before, so there are no versions",
+        SourceKind.SNAPSHOTS: "a snapshot holds all things as they are, and the next one takes its place as a whole",
+    }
+    only_changes = {"row_key": source.row_key, "valid_to": source.valid_to, "deleted": source.deleted}
+    others = {} if source.kind is SourceKind.CHANGES else dict(only_changes)
+    if source.is_state:
+        others["event_id"] = source.event_id
+    for name, value in others.items():
+        if value is not None:
+            try_ = f"remove {name}" if name == "event_id" else f"kind: changes, or remove {name}"
+            if name == "event_id" and source.kind is SourceKind.CHANGES:
+                try_ = "row_key: [columns that name the thing], or remove event_id"
+            yield problem_here(f"{name} on a source of {source.kind}", why=whys[source.kind], try_=try_, path=(name,))
+    for at, earlier in same_but_for_case(source.row_key or ()):
+        what = f"row_key names {earlier} twice"
+        yield problem_here(what, why="a part of a key counts once", try_="remove one", path=("row_key", at))
 
 
 def _times(source: Source) -> Iterator[Problem]:

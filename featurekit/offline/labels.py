@@ -63,7 +63,7 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
         raise SourceError(problem.what, where=shown_path(spec.path), why=problem.why, try_=problem.try_)
     steps = Query(steps=())
     read = RAW_LABELS
-    if source.kind is SourceFormat.CSV:
+    if source.origin is SourceFormat.CSV:
         frame = engine.read_csv(spec.path, schema.header)
         cells = tuple((label, cell_text(source, label)) for label in schema.header)
         steps, read = steps.then("cells", Select(columns=(*cells, ("$file", name("$file"))), source=read)), "cells"

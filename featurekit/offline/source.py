@@ -95,7 +95,7 @@ def event_steps(view: CompiledView, *, known_by: int | None, since: int | None, 
     columns = _referenced(view)
     read = frame_name(view)
     query = Query(steps=())
-    if source.kind is SourceFormat.CSV:
+    if source.origin is SourceFormat.CSV:
         cells = tuple((column, cell_text(source, column)) for column in columns if column not in schema.partitions)
         partitions = tuple((column, name(column)) for column in schema.partitions)
         note = "cells, NULL for the declared tokens"
@@ -114,7 +114,7 @@ def _bounds(view: CompiledView, since: int | None, until: int | None) -> tuple[S
     """Return conditions on the raw event timestamp that no row in [since, until) fails."""
     source, schema = view.source, view.source_schema
     column = source.event_timestamp
-    if source.kind is SourceFormat.CSV or column in (*schema.partitions, *schema.nanosecond_columns):
+    if source.origin is SourceFormat.CSV or column in (*schema.partitions, *schema.nanosecond_columns):
         return ()
     naive = column in schema.naive
     # A clock's reading is less than a day away from the instant.
@@ -197,7 +197,7 @@ def read_source(engine: BatchEngine, view: CompiledView) -> DataFrame:
 
 
 def _read(engine: BatchEngine, source: Source, schema: SourceSchema) -> DataFrame:
-    match source.kind:
+    match source.origin:
         case SourceFormat.PARQUET:
             return engine.read_parquet(str(source.path))
         case SourceFormat.CSV:
@@ -236,7 +236,7 @@ def _referenced(view: CompiledView) -> tuple[str, ...]:
 
 def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: tuple[str, ...]) -> None:
     """Refuse a source whose columns are not those the view was compiled for."""
-    if source.kind is SourceFormat.CSV:
+    if source.origin is SourceFormat.CSV:
         return  # all text; each cell is held against its declared type
     found = {field.name: field.dataType.simpleString() for field in frame.schema.fields if field.name != FILE_COLUMN}
     for column in names:
@@ -281,7 +281,7 @@ def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
 def _invisible_by_footers(engine: BatchEngine, view: CompiledView, columns: list[str]) -> int | None:
     """Return the count from the footers of Parquet files on this machine; None where only the rows can tell."""
     source, path = view.source, view.source.path
-    if source.kind is not SourceFormat.PARQUET or path is None or is_remote(path):
+    if source.origin is not SourceFormat.PARQUET or path is None or is_remote(path):
         return None
     files = [null_counts(file.path, columns) for file in source_files(path, engine.root)]
     known = [counts for counts in files if counts is not None]

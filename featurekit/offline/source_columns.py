@@ -76,7 +76,7 @@ def created_sql(source: Source, event: Sql, created: Sql | None) -> Sql:
 
 
 def _typed(source: Source, schema: SourceSchema, column: str, kind: DataType) -> Sql:
-    if source.kind is SourceFormat.CSV and column not in schema.partitions:
+    if source.origin is SourceFormat.CSV and column not in schema.partitions:
         return _cell(column, kind)
     if column in schema.partitions:
         return try_cast(name(column), kind)

@@ -183,7 +183,7 @@ def test_cut_text_is_never_taken_for_a_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "kind"),
+    ("fields", "origin"),
     [
         ({"path": "a.parquet"}, SourceFormat.PARQUET),
         ({"path": "folder"}, SourceFormat.PARQUET),
@@ -194,8 +194,8 @@ def test_cut_text_is_never_taken_for_a_value(tmp_path: Path) -> None:
         ({"sql": "SELECT 1", "columns": {"t": "timestamp"}}, SourceFormat.SQL),
     ],
 )
-def test_source_knows_its_kind(fields: dict[str, object], kind: SourceFormat) -> None:
-    assert Source.model_validate({"name": "s", "event_timestamp": "t", **fields}).kind is kind
+def test_source_knows_where_its_rows_come_from(fields: dict[str, object], origin: SourceFormat) -> None:
+    assert Source.model_validate({"name": "s", "event_timestamp": "t", **fields}).origin is origin
 
 
 def test_declared_columns_are_a_schema() -> None:
