@@ -43,6 +43,13 @@ class BatchEngine(Protocol):
         """Return all cells as text under the header's names, with the row's file as FILE_COLUMN."""
         ...
 
+    def read_files(self, files: Sequence[Path], schema: Schema, *, base: Path | None = None) -> DataFrame:
+        """Return the rows of Parquet files that we wrote, with just these columns; of no files there are none.
+
+        Columns that the files lack come from the names of the folders between them and `base`.
+        """
+        ...
+
     def read_table(self, table: str) -> DataFrame:
         """Return a table of the engine's catalog."""
         ...

@@ -102,6 +102,16 @@ class SparkEngine:
             frame = self.session.read.options(**_CSV).schema(columns).csv(self._resolved(path))
             return frame.select("*", frame["_metadata.file_path"].alias(FILE_COLUMN))
 
+    def read_files(self, files: Sequence[Path], schema: Schema, *, base: Path | None = None) -> DataFrame:
+        columns = ", ".join(f"{quote_identifier(field.name)} {field.type.sql}" for field in schema.fields)
+        with _our_errors():
+            if not files:
+                return self.session.createDataFrame([], columns)
+            # A file's own name, and not a pattern, whatever letters are in it.
+            options = {"__globPaths__": "false"} | ({} if base is None else {"basePath": f"{_LOCAL}{base.absolute()}"})
+            paths = [f"{_LOCAL}{file.absolute()}" for file in files]
+            return self.session.read.options(**options).schema(columns).parquet(*paths)
+
     def read_table(self, table: str) -> DataFrame:
         with _our_errors():
             return self.session.table(table)
