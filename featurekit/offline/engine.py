@@ -35,11 +35,14 @@ class BatchEngine(Protocol):
         """Whether everything runs on this machine, so that its files and its loopback are the executors' too."""
         ...
 
-    def read_parquet(self, path: str) -> DataFrame:
-        """Return the rows of Parquet files; nanosecond timestamps as bigint, folder partitions as strings."""
+    def read_parquet(self, path: str, files: Sequence[Path] = ()) -> DataFrame:
+        """Return the rows of Parquet files; nanosecond timestamps as bigint, folder partitions as strings.
+
+        With `files`, only the rows of these of the path's files, in the columns that all of them together have.
+        """
         ...
 
-    def read_csv(self, path: str, header: Sequence[str]) -> DataFrame:
+    def read_csv(self, path: str, header: Sequence[str], files: Sequence[Path] = ()) -> DataFrame:
         """Return all cells as text under the header's names, with the row's file as FILE_COLUMN."""
         ...
 
@@ -68,6 +71,10 @@ class BatchEngine(Protocol):
 
     def to_arrow(self, frame: DataFrame) -> pa.Table:
         """Run a frame and return its rows here."""
+        ...
+
+    def held(self, frame: DataFrame) -> tuple[DataFrame, int]:
+        """Run a frame, and return it as rows that the executors hold for as long as it is in use, and their number."""
         ...
 
     def write_parquet(self, frame: DataFrame, folder: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
 from featurekit.config import Settings
@@ -35,6 +35,7 @@ from featurekit.types import Schema
 from featurekit.urls import shown_path
 
 _LARGEST_LOG: Final = 10_000_000
+_MOST_SENT_ROWS: Final = 1_000_000  # of keys: some tens of MB in each executor
 
 # Set on a session that may be someone else's, too: values depend on them.
 PINNED: Final = {
@@ -92,15 +93,26 @@ class SparkEngine:
     def is_local(self) -> bool:
         return str(self.session.sparkContext.master).startswith("local")
 
-    def read_parquet(self, path: str) -> DataFrame:
+    def read_parquet(self, path: str, files: Sequence[Path] = ()) -> DataFrame:
         with _our_errors():
-            return self.session.read.parquet(self._resolved(path))
+            frame = self.session.read.parquet(self._resolved(path))
+            if not files:
+                return frame
+            return self._only(path).schema(frame.schema).parquet(*map(_local_name, files))
 
-    def read_csv(self, path: str, header: Sequence[str]) -> DataFrame:
+    def read_csv(self, path: str, header: Sequence[str], files: Sequence[Path] = ()) -> DataFrame:
         with _our_errors():
             columns = ", ".join(f"{quote_identifier(name)} STRING" for name in header)
-            frame = self.session.read.options(**_CSV).schema(columns).csv(self._resolved(path))
+            paths = [_local_name(file) for file in files] or [self._resolved(path)]
+            reader = self._only(path) if files else self.session.read
+            frame = reader.options(**_CSV).schema(columns).csv(paths)
             return frame.select("*", frame["_metadata.file_path"].alias(FILE_COLUMN))
+
+    def _only(self, path: str) -> DataFrameReader:
+        """Return a reader of single files of a path, which has the columns that its folders' names give."""
+        reader = self.session.read.option("__globPaths__", "false")  # a file's own name, whatever letters are in it
+        root = local_path(path, self._root)
+        return reader.option("basePath", _local_name(root)) if root.is_dir() else reader
 
     def read_files(self, files: Sequence[Path], schema: Schema, *, base: Path | None = None) -> DataFrame:
         columns = ", ".join(f"{quote_identifier(field.name)} {field.type.sql}" for field in schema.fields)
@@ -109,7 +121,7 @@ class SparkEngine:
                 return self.session.createDataFrame([], columns)
             # A file's own name, and not a pattern, whatever letters are in it.
             options = {"__globPaths__": "false"} | ({} if base is None else {"basePath": f"{_LOCAL}{base.absolute()}"})
-            paths = [f"{_LOCAL}{file.absolute()}" for file in files]
+            paths = [_local_name(file) for file in files]
             return self.session.read.options(**options).schema(columns).parquet(*paths)
 
     def read_table(self, table: str) -> DataFrame:
@@ -136,6 +148,14 @@ class SparkEngine:
     def to_arrow(self, frame: DataFrame) -> pa.Table:
         with _our_errors():
             return frame.toArrow()
+
+    def held(self, frame: DataFrame) -> tuple[DataFrame, int]:
+        with _our_errors():
+            # Not persist: this is let go of by itself when nobody has the frame any more.
+            held = frame.localCheckpoint(eager=True)
+            rows = held.count()
+            # Spark takes the rows for as many as those that they were found in, and would rather sort than send them.
+            return (held.hint("broadcast") if rows <= _MOST_SENT_ROWS else held), rows
 
     def write_parquet(self, frame: DataFrame, folder: Path) -> None:
         with _our_errors():
@@ -232,6 +252,10 @@ def _driver_memory_mb(text: str) -> int:
     asked = int(match[1]) * (1024 if match[2] in "gG" else 1)
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (1024 * 1024)
     return max(512, min(asked, machine * 6 // 10))
+
+
+def _local_name(path: Path) -> str:
+    return f"{_LOCAL}{path.absolute()}"
 
 
 @contextmanager

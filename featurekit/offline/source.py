@@ -14,6 +14,8 @@ and those without a created timestamp are invisible, and `count_invisible` count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import DAY, MILLISECOND, format_instant
@@ -188,20 +190,23 @@ def superseded_at(view: CompiledView) -> Sql:
     return f"CASE WHEN {name(ID)} IS NOT NULL THEN {following} END"
 
 
-def read_source(engine: BatchEngine, view: CompiledView) -> DataFrame:
-    """Return the raw rows of a view's source; SourceError where it is not there or not as declared."""
+def read_source(engine: BatchEngine, view: CompiledView, files: Sequence[Path] = ()) -> DataFrame:
+    """Return the raw rows of a view's source; SourceError where it is not there or not as declared.
+
+    With `files`, only the rows of these of the files of its path.
+    """
     source, schema = view.source, view.source_schema
-    frame = _read(engine, source, schema)
+    frame = _read(engine, source, schema, files)
     _check_types(frame, source, schema, _referenced(view))
     return frame
 
 
-def _read(engine: BatchEngine, source: Source, schema: SourceSchema) -> DataFrame:
+def _read(engine: BatchEngine, source: Source, schema: SourceSchema, files: Sequence[Path]) -> DataFrame:
     match source.origin:
         case SourceFormat.PARQUET:
-            return engine.read_parquet(str(source.path))
+            return engine.read_parquet(str(source.path), files)
         case SourceFormat.CSV:
-            return engine.read_csv(str(source.path), schema.header or schema.schema.names)
+            return engine.read_csv(str(source.path), schema.header or schema.schema.names, files)
         case SourceFormat.TABLE:
             return engine.read_table(str(source.table))
         case SourceFormat.SQL:
