@@ -1,36 +1,59 @@
-"""What a view's rows are, in slow plain Python: DESIGN T1 to T5 and V2 to V4 once more, from the text alone.
+"""What a view's rows are, in slow plain Python: DESIGN T1 to T6 and V2 to V4 once more, from the text alone.
 
 Nothing of featurekit's computation is used. Rows are dicts in memory, a feature is a Python function, and for each
-entity every row is looked at for every feature.
+entity every row is looked at for every feature. The parts: `reference_time` (clocks, grids, windows),
+`reference_numbers` (aggregates of values), `reference_hash`, `reference_training` (label rows).
 """
 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal, localcontext
-from fractions import Fraction
 from typing import Any
+
+from tests.offline.reference_numbers import aggregate, canonical, typed
+from tests.offline.reference_time import Window, day_start, inside, instant_of, start_of
 
 Row = dict[str, Any]
 PRESENT, NULL, MISSING, EXPIRED = range(4)
-INFINITY_BITS = 0x7FF0000000000000
+EVENTS, CHANGES, SNAPSHOTS = "events", "changes", "snapshots"
+EVENT, CREATED, UNTIL = "$event", "$created", "$until"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Window:
-    """An aggregate over the rows of [as_of - width, as_of) for which `only` is true."""
+class Source:
+    """What rows of a log are: events, changes of things, or the whole table again and again.
+
+    Columns of `clocks` are readings of clocks in `zone`, those of `dates` days since 1970: instants at the day's start.
+    """
+
+    kind: str = EVENTS
+    event: str = "event"
+    created: str | None = "created"
+    version_of: str | None = None
+    thing: tuple[str, ...] = ()
+    until: str | None = None
+    deleted: Callable[[Row], Any] = lambda _: False
+    known_from: int | None = None
+    lag: int = 0
+    zone: str | None = None
+    clocks: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """An aggregate over the rows that `over` holds (None: all, of a state) and for which `only` is true."""
 
     function: str
-    width: int
+    over: Window | None = None
     value: Callable[[Row], Any] = lambda row: row
     only: Callable[[Row], Any] = lambda _: True
     scale: int | None = None  # of a decimal average
     by: Callable[[Row], Any] | None = None
     limit: int = 1
-    hash_of: Callable[[Any], int] | None = None
+    kind: str = ""  # the type of what is hashed
     place: int | None = None  # in a result that is a list
 
 
@@ -41,17 +64,26 @@ class Latest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Combined:
+    """What an expression makes of several aggregates."""
+
+    parts: tuple[Aggregate, ...]
+    meaning: Callable[..., Any]
+
+
+Feature = Aggregate | Latest | Combined
+
+
+@dataclass(frozen=True, kw_only=True)
 class View:
-    """`order` are the columns that break ties, by name; rows with the same non-null `version_of` are one event."""
+    """`order` are the columns that break ties, by name: those that features and `where` refer to."""
 
     keys: tuple[str, ...]
-    features: dict[str, Window | Latest]
+    features: dict[str, Feature]
     order: tuple[str, ...]
+    source: Source = Source()
     where: Callable[[Row], Any] = lambda _: True
     lateness: int = 0
-    version_of: str | None = None
-    event: str = "event"
-    created: str = "created"
 
 
 @dataclass(frozen=True)
@@ -63,34 +95,77 @@ class Expected:
 
 def rows_as_of(log: Iterable[Row], view: View, as_of: int) -> dict[tuple[Any, ...], Expected]:
     """Return the row of each entity that has one."""
-    known = [row for row in log if row[view.created] is not None and row[view.created] <= as_of + view.lateness]
     entities: dict[tuple[Any, ...], list[Row]] = {}
-    for row in newest_versions(known, view):
-        happened = row[view.event] is not None and row[view.event] < as_of
-        key = tuple(row[name] for name in view.keys)
-        if happened and None not in key and view.where(row) is True:
+    for row in visible([read(row, view.source) for row in log], view, as_of):
+        key = key_of(row, view)
+        if None not in key and view.where(row) is True:
             entities.setdefault(key, []).append(row)
-    found = {}
-    for key, rows in entities.items():
-        reach = max(reach_of(feature) for feature in view.features.values())
-        if any(row[view.event] >= as_of - reach for row in rows):
-            found[key] = entity_row(rows, view, as_of)
-    return found
+    starts = [start for feature in view.features.values() for start in starts_of(feature, as_of)]
+    bounds = [start for start in starts if start is not None]
+    since = min(bounds) if len(bounds) == len(starts) else -math.inf
+    return {
+        key: entity_row(rows, view, as_of) for key, rows in entities.items() if any(row[EVENT] >= since for row in rows)
+    }
 
 
-def reach_of(feature: Window | Latest) -> float:
-    if isinstance(feature, Window):
-        return feature.width
-    return math.inf if feature.ttl is None else 2 * feature.ttl
+def nothing(view: View, as_of: int) -> Expected:
+    """Return what the features of an entity without any row are."""
+    row = Expected(0)
+    for name, feature in view.features.items():
+        if isinstance(feature, Latest):
+            row.values[name], row.statuses[name] = None, MISSING
+        else:
+            row.values[name] = value_of(feature, [], view, as_of)
+    return row
+
+
+def read(row: Row, source: Source) -> Row:
+    """Return a row with its times as instants: when it happened, when it was known, until when it holds."""
+
+    def at(column: str) -> int | None:
+        value: int | None = row[column]
+        if value is None or (column not in source.clocks and column not in source.dates):
+            return value
+        assert source.zone is not None
+        return day_start(value, source.zone) if column in source.dates else instant_of(value, source.zone)
+
+    event = at(source.event)
+    created = event if source.created is None else at(source.created)
+    if created is not None and source.known_from is not None and created < source.known_from:
+        created = None if event is None else event + source.lag
+    times = {name: at(name) for name in (*source.clocks, *source.dates)}
+    return row | times | {EVENT: event, CREATED: created, UNTIL: None if source.until is None else at(source.until)}
+
+
+def key_of(row: Row, view: View) -> tuple[Any, ...]:
+    return tuple(canonical(row[name]) for name in view.keys)
+
+
+def happened(row: Row, as_of: int) -> bool:
+    return row[EVENT] is not None and row[EVENT] < as_of
+
+
+def known(row: Row, view: View, as_of: int) -> bool:
+    return row[CREATED] is not None and row[CREATED] <= as_of + view.lateness
+
+
+def visible(rows: list[Row], view: View, as_of: int) -> list[Row]:
+    """Return the rows that say something as of an instant."""
+    if view.source.kind == SNAPSHOTS:
+        return newest_snapshot(rows, view, as_of)
+    candidates = [row for row in rows if known(row, view, as_of)]
+    if view.source.kind == CHANGES:
+        return states([row for row in candidates if happened(row, as_of)], view, as_of)
+    return [row for row in newest_versions(candidates, view) if happened(row, as_of)]
 
 
 def newest_versions(rows: list[Row], view: View) -> list[Row]:
-    if view.version_of is None:
+    if view.source.version_of is None:
         return rows
     newest: dict[Any, Row] = {}
     alone = []
     for row in rows:
-        event = row[view.version_of]
+        event = row[view.source.version_of]
         if event is None:
             alone.append(row)
         elif event not in newest or version_key(row, view) > version_key(newest[event], view):
@@ -99,78 +174,95 @@ def newest_versions(rows: list[Row], view: View) -> list[Row]:
 
 
 def version_key(row: Row, view: View) -> tuple[Any, ...]:
-    return tuple(typed(row[name]) for name in (view.created, view.event, *view.keys, *view.order))
+    return tuple(typed(row[name]) for name in (CREATED, EVENT, *view.keys, *view.order))
 
 
-def typed(value: Any) -> tuple[int, Any]:
-    """Return a key that sorts as Spark does: NULL first, NaN last, -0.0 with 0.0, text by its UTF-8 bytes."""
-    if value is None:
-        return (0, 0)
-    if isinstance(value, float) and math.isnan(value):
-        return (2, 0)
-    return (1, value.encode() if isinstance(value, str) else value)
+def states(rows: list[Row], view: View, as_of: int) -> list[Row]:
+    """Return how each thing is: its greatest row, unless that one deletes it or has ended."""
+    things: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        thing = tuple(canonical(row[name]) for name in view.source.thing or view.keys)
+        if None not in thing and (thing not in things or state_key(row, view) > state_key(things[thing], view)):
+            things[thing] = row
+    return [row for row in things.values() if view.source.deleted(row) is not True and holds(row, as_of)]
+
+
+def state_key(row: Row, view: View) -> tuple[Any, ...]:
+    times = tuple(typed(row[name]) for name in (EVENT, CREATED))
+    ends = (typed(row[UNTIL]), view.source.deleted(row) is True)
+    return (*times, *(typed(row[name]) for name in view.keys), *ends, *(typed(row[name]) for name in view.order))
+
+
+def holds(row: Row, as_of: int) -> bool:
+    return row[UNTIL] is None or row[UNTIL] >= as_of
+
+
+def newest_snapshot(rows: list[Row], view: View, as_of: int) -> list[Row]:
+    snapshots: dict[int, list[Row]] = {}
+    for row in rows:
+        if row[EVENT] is not None and row[CREATED] is not None:
+            snapshots.setdefault(row[EVENT], []).append(row)
+    whole = [
+        event
+        for event, members in snapshots.items()
+        if happened(members[0], as_of) and all(known(row, view, as_of) for row in members)
+    ]
+    return snapshots[max(whole)] if whole else []
+
+
+def starts_of(feature: Feature, as_of: int) -> list[int | None]:
+    """Return from when on a row decides a feature; None for ever."""
+    if isinstance(feature, Combined):
+        return [start for part in feature.parts for start in starts_of(part, as_of)]
+    if isinstance(feature, Latest):
+        return [None if feature.ttl is None else as_of - 2 * feature.ttl]
+    return [None if feature.over is None else start_of(feature.over, as_of)]
 
 
 def entity_row(rows: list[Row], view: View, as_of: int) -> Expected:
-    newest = max(rows, key=lambda row: place(row, view))
-    row = Expected(newest[view.event])
+    rows = sorted(rows, key=lambda row: place(row, view))
+    found = Expected(rows[-1][EVENT])
     for name, feature in view.features.items():
         if isinstance(feature, Latest):
-            row.values[name], row.statuses[name] = latest(newest, feature, as_of, view)
+            found.values[name], found.statuses[name] = latest(rows[-1], feature, as_of)
         else:
-            inside = [one for one in rows if one[view.event] >= as_of - feature.width and feature.only(one) is True]
-            if feature.function in ("min_by", "max_by", "collect_last"):
-                row.values[name] = by_order(feature, sorted(inside, key=lambda one: place(one, view)))
-            else:
-                row.values[name] = aggregate(feature, [feature.value(one) for one in inside])
-            if feature.place is not None:
-                row.values[name] = ((row.values[name] or []) + [None] * feature.limit)[feature.place]
-    return row
+            found.values[name] = value_of(feature, rows, view, as_of)
+    return found
 
 
 def place(row: Row, view: View) -> tuple[Any, ...]:
     """Return a row's place in the total order."""
-    return tuple(typed(row[name]) for name in (view.event, view.created, *view.order))
+    return tuple(typed(row[name]) for name in (EVENT, CREATED, *view.order))
 
 
-def latest(newest: Row, feature: Latest, as_of: int, view: View) -> tuple[Any, int]:
-    age = as_of - newest[view.event]
+def latest(newest: Row, feature: Latest, as_of: int) -> tuple[Any, int]:
+    age = as_of - newest[EVENT]
     if feature.ttl is not None and age > 2 * feature.ttl:
         return None, MISSING
     if feature.ttl is not None and age > feature.ttl:
         return None, EXPIRED
     value = feature.value(newest)
+    if isinstance(value, float) and math.isnan(value):
+        value = math.nan
     return value, NULL if value is None else PRESENT
 
 
-def aggregate(feature: Window, values: list[Any]) -> Any:
-    present = [value for value in values if value is not None]
-    if feature.function == "count":
-        return len(present)
-    if feature.function == "count_distinct":
-        return len({typed(value) for value in present})
-    if feature.function == "approx_count_distinct":
-        assert feature.hash_of is not None
-        return hyperloglog({feature.hash_of(canonical(value)) for value in present}, feature.limit)
-    if not present:
-        return None
-    match feature.function:
-        case "min":
-            return canonical(min(present, key=typed))
-        case "max":
-            return canonical(max(present, key=typed))
-        case "sum":
-            return total(present)
-        case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp":
-            return spread(feature.function, present)
-        case "top_k":
-            return [canonical(value) for value in sorted(present, key=typed, reverse=True)[: feature.limit]]
-        case _:
-            return average(present, feature.scale)
+def value_of(feature: Aggregate | Combined, rows: list[Row], view: View, as_of: int) -> Any:
+    """Return what a feature is over an entity's rows, given in their total order."""
+    if isinstance(feature, Combined):
+        return feature.meaning(*(value_of(part, rows, view, as_of) for part in feature.parts))
+    held = rows if feature.over is None else inside(rows, feature.over, as_of, EVENT)
+    held = [row for row in held if feature.only(row) is True]
+    if feature.function in ("min_by", "max_by", "collect_last"):
+        value = by_order(feature, held)
+    else:
+        values = [feature.value(row) for row in held]
+        value = aggregate(feature.function, values, kind=feature.kind, limit=feature.limit, scale=feature.scale)
+    return value if feature.place is None else ((value or []) + [None] * feature.limit)[feature.place]
 
 
-def by_order(feature: Window, rows: list[Row]) -> Any:
-    """Return what the first or the last row says; `rows` are in the total order."""
+def by_order(feature: Aggregate, rows: list[Row]) -> Any:
+    """Return what the first or the last row says."""
     if feature.function == "collect_last":
         present = [canonical(value) for row in rows if (value := feature.value(row)) is not None]
         return present[-feature.limit :] or None
@@ -180,101 +272,3 @@ def by_order(feature: Window, rows: list[Row]) -> Any:
     if not rows:
         return None
     return canonical(feature.value(rows[0 if feature.function == "min_by" else -1]))
-
-
-def spread(function: str, values: list[Any]) -> float | None:
-    """Return a variance or its root by the textbook: the squares of the distances from the mean."""
-    sample = function.endswith("samp")
-    if len(values) < 1 + sample:
-        return None
-    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
-        return math.nan
-    exact = [Fraction(value) for value in values]
-    mean = sum(exact, Fraction()) / len(exact)
-    variance = sum(((value - mean) ** 2 for value in exact), Fraction()) / (len(exact) - sample)
-    return nearest(variance) if function.startswith("var") else nearest_root(variance)
-
-
-def nearest(exact: Fraction) -> float:
-    try:
-        return exact.numerator / exact.denominator
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-
-
-def nearest_root(exact: Fraction) -> float:
-    """Return the float nearest to a root, found by trying: the one whose neighbours' midpoints enclose it."""
-    low, high = 0, INFINITY_BITS
-    while low < high:  # floats of one sign are in the order of their bits
-        middle = (low + high) // 2
-        if midpoint(middle) ** 2 < exact:
-            low = middle + 1
-        else:
-            high = middle
-    if low < INFINITY_BITS and midpoint(low) ** 2 == exact and low % 2:
-        low += 1
-    return from_bits(low)
-
-
-def midpoint(bits: int) -> Fraction:
-    """Return what lies half way to the next float; the last one's next would be 2^1024."""
-    value, following = from_bits(bits), from_bits(bits + 1)
-    beyond = Fraction(2) ** 1024 if math.isinf(following) else Fraction(following)
-    return (Fraction(value) + beyond) / 2
-
-
-def from_bits(bits: int) -> float:
-    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
-    return value
-
-
-def hyperloglog(hashes: set[int], precision: int) -> int:
-    """Return the estimate where registers are counted that are empty: few values, which is all these logs have."""
-    registers: dict[int, int] = {}
-    for value in hashes:
-        text = f"{value & (2**64 - 1):064b}"
-        place, rest = int(text[:precision], 2), text[precision:]
-        registers[place] = max(registers.get(place, 0), len(rest) - len(rest.lstrip("0")) + 1)
-    size: int = 2**precision
-    return math.floor(size * math.log(size / (size - len(registers))) + 0.5)
-
-
-def canonical(value: Any) -> Any:
-    """Return a value as it counts: one zero, one NaN."""
-    if not isinstance(value, float):
-        return value
-    return math.nan if math.isnan(value) else value + 0.0
-
-
-def total(values: list[Any]) -> Any:
-    if isinstance(values[0], float):
-        return float_total(values)
-    if isinstance(values[0], Decimal):
-        with localcontext(prec=100):
-            exact = sum(values, Decimal(0))
-            unscaled = abs(exact.scaleb(-int(values[0].as_tuple().exponent)))
-        return exact if unscaled < 10**38 else None
-    whole = sum(values)
-    return whole if -(2**63) <= whole < 2**63 else None
-
-
-def float_total(values: list[float]) -> float:
-    special = {value for value in values if math.isinf(value)}
-    if any(math.isnan(value) for value in values) or len(special) == 2:
-        return math.nan
-    if special:
-        return special.pop()
-    return nearest(sum((Fraction(value) for value in values), Fraction()))
-
-
-def average(values: list[Any], scale: int | None) -> Any:
-    if isinstance(values[0], float):
-        return float_total(values) / len(values)
-    if isinstance(values[0], Decimal):
-        whole = total(values)
-        if whole is None:
-            return None
-        with localcontext(prec=200, rounding=ROUND_HALF_UP):
-            quotient = (whole / len(values)).quantize(Decimal(1).scaleb(-(scale or 0)))
-            return quotient if abs(quotient.scaleb(scale or 0)) < 10**38 else None
-    return float(sum(values)) / len(values)

@@ -16,14 +16,12 @@ from featurekit.compiled import CompiledView
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
-from featurekit.expr import infer
-from featurekit.expr.nodes import Column
 from featurekit.offline.session import SparkEngine
-from featurekit.targets.python import compile_row
 from featurekit.types import Int64, String
 from tests.offline import logs, reference
 from tests.offline.conftest import EngineAt
-from tests.offline.reference import Window
+from tests.offline.reference import Aggregate
+from tests.offline.reference_time import Elapsed
 from tests.offline.test_agreement import differences, of
 from tests.offline.worlds import bits, compiled, features, materialized, swept, write_rows
 
@@ -32,16 +30,7 @@ SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "2")))
 WINDOWS = (("1h", HOUR), ("1d", DAY), ("7d", 7 * DAY))
 SPREADS = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
 Written = dict[str, dict[str, Any]]
-Plain = dict[str, Window]
-
-
-def hash_of(column: str) -> Callable[[Any], int]:
-    """Return Spark's 64-bit hash of a column's values."""
-    kind = logs.COLUMNS[column]
-    evaluate = compile_row([infer.call("xxhash64", Column(type=kind, nullable=True, name="x"))], [
-        Column(type=kind, nullable=True, name="x")
-    ])  # fmt: skip
-    return lambda value: evaluate((value,))[0]
+Plain = dict[str, Aggregate]
 
 
 def of_present(column: str, what: Callable[[Any], Any]) -> Callable[[reference.Row], Any]:
@@ -61,7 +50,7 @@ def definitions() -> tuple[Written, Plain]:
     def add(name: str, sql: str, function: str, **meaning: Any) -> None:
         text, width = next(windows)
         written[name] = {"sql": sql, "window": text}
-        plain[name] = Window(function=function, width=width, **meaning)
+        plain[name] = Aggregate(function=function, over=Elapsed(width), **meaning)
 
     add("min_x", "min(x)", "min", value=of("x"))
     add("max_x", "max(x)", "max", value=of("x"))
@@ -83,7 +72,7 @@ def definitions() -> tuple[Written, Plain]:
             "approx_count_distinct",
             value=of(column),
             limit=9,
-            hash_of=hash_of(column),
+            kind=logs.COLUMNS[column].name,
         )
     for column in ("d", "i", "t", "w", "day", "x"):
         for place in (0, 2):
@@ -126,7 +115,10 @@ def world(base: Path, rows: list[dict[str, Any]], written: Written, plain: Plain
             features=dict(plain), order=order, keys=("name", "number"), lateness=logs.LATENESS, **more
         )
 
-    newest = {"where": lambda row: None if row["s"] is None else row["s"] < 3, "version_of": "id"}
+    newest = {
+        "where": lambda row: None if row["s"] is None else row["s"] < 3,
+        "source": reference.Source(version_of="id"),
+    }
     return [
         (repository.views["rows"], meaning(repository.views["rows"])),
         (repository.views["newest"], meaning(repository.views["newest"], **newest)),

@@ -19,7 +19,9 @@ from featurekit.offline.session import SparkEngine
 from featurekit.types import Int64, String
 from tests.offline import logs, reference
 from tests.offline.conftest import EngineAt
-from tests.offline.reference import Latest, Window
+from tests.offline.reference import Aggregate, Latest
+from tests.offline.reference_numbers import canonical
+from tests.offline.reference_time import Elapsed
 from tests.offline.worlds import bits, compiled, features, materialized, swept, write_rows
 
 pytestmark = pytest.mark.spark
@@ -29,42 +31,42 @@ NUMBERS = "dfimsw"
 
 def of(column: str) -> Callable[[reference.Row], Any]:
     """Return what a row holds in a column, as sources are read: without -0.0."""
-    return lambda row: reference.canonical(row[column])
+    return lambda row: canonical(row[column])
 
 
-def definitions() -> tuple[dict[str, dict[str, Any]], dict[str, Window | Latest]]:
+def definitions() -> tuple[dict[str, dict[str, Any]], dict[str, reference.Feature]]:
     """Return each feature twice: as people write it, and as plain Python."""
     written: dict[str, dict[str, Any]] = {}
-    plain: dict[str, Window | Latest] = {}
+    plain: dict[str, reference.Feature] = {}
 
-    def add(name: str, sql: str, window: str, meaning: Window) -> None:
+    def add(name: str, sql: str, window: str, meaning: Aggregate) -> None:
         written[name], plain[name] = {"sql": sql, "window": window}, meaning
 
     for text, width in (("1h", HOUR), ("1d", DAY), ("7d", 7 * DAY)):
-        add(f"n_{text}", "count(*)", text, Window(function="count", width=width))
+        add(f"n_{text}", "count(*)", text, Aggregate(function="count", over=Elapsed(width)))
         add(
             f"n_where_{text}",
             "count(d) FILTER (WHERE b)",
             text,
-            Window(function="count", width=width, value=lambda row: row["d"], only=lambda row: row["b"]),
+            Aggregate(function="count", over=Elapsed(width), value=lambda row: row["d"], only=lambda row: row["b"]),
         )
     for column in NUMBERS:
         scale = {"m": 6, "w": 14}.get(column)
         for function in ("sum", "avg", "min", "max"):
             for text, width in (("1d", DAY), ("7d", 7 * DAY)):
-                meaning = Window(function=function, width=width, value=of(column), scale=scale)
+                meaning = Aggregate(function=function, over=Elapsed(width), value=of(column), scale=scale)
                 add(f"{function}_{column}_{text}", f"{function}({column})", text, meaning)
     for column in ("t", "b", "ts", "day"):
         for function in ("min", "max"):
-            meaning = Window(function=function, width=7 * DAY, value=of(column))
+            meaning = Aggregate(function=function, over=Elapsed(7 * DAY), value=of(column))
             add(f"{function}_{column}", f"{function}({column})", "7d", meaning)
     add(
         "sum_if",
         "sum(s) FILTER (WHERE t = 'a')",
         "7d",
-        Window(
+        Aggregate(
             function="sum",
-            width=7 * DAY,
+            over=Elapsed(7 * DAY),
             value=lambda row: row["s"],
             only=lambda row: None if row["t"] is None else row["t"] == "a",
         ),
@@ -110,7 +112,7 @@ def world(base: Path, rows: list[dict[str, Any]]) -> dict[str, tuple[CompiledVie
                 features=plain,
                 order=order,
                 where=lambda row: None if row["s"] is None else row["s"] < 3,
-                version_of="id",
+                source=reference.Source(version_of="id"),
                 **meaning,
             ),
         ),
@@ -119,10 +121,10 @@ def world(base: Path, rows: list[dict[str, Any]]) -> dict[str, tuple[CompiledVie
             reference.View(
                 features={
                     "last_ever": Latest(value=lambda row: row["t"]),
-                    "n_ever": Window(function="count", width=DAY),
+                    "n_ever": Aggregate(function="count", over=Elapsed(DAY)),
                 },
                 order=("t",),
-                version_of="id",
+                source=reference.Source(version_of="id"),
                 **meaning,
             ),
         ),
