@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from featurekit.compiled import CompiledFeature, Slot, SlotFunction
@@ -11,7 +11,7 @@ from featurekit.defaults import typed_default
 from featurekit.definitions.expectation import check_expectation
 from featurekit.definitions.feature_view import Feature, FeatureView
 from featurekit.definitions.problem import Place
-from featurekit.definitions.source import Source
+from featurekit.definitions.source import Source, SourceKind
 from featurekit.errors import ExpressionError, FeaturekitError, InputError, UnsupportedFunctionError
 from featurekit.expr.nodes import Aggregate, Column, Node, aggregates, columns, transform
 from featurekit.expr.parse import parse_expression
@@ -19,6 +19,7 @@ from featurekit.lower_aggregates import Lowered, lower_aggregate
 from featurekit.rows import check_storable
 from featurekit.source_schema import SourceSchema
 from featurekit.types import DataType, Map, Timestamp, TimestampNtz, holds, is_nested
+from featurekit.windows import Calendar, Elapsed, Window
 
 SIBLING: Final = "$feature"
 """The qualifier of a column that stands for another feature of the view while its expression is compiled."""
@@ -96,6 +97,7 @@ class FeatureCompiler:
     view: FeatureView
     scope: RowScope
     report: Callable[[Place, FeaturekitError], None]
+    kind: SourceKind = SourceKind.EVENTS
     _done: dict[str, CompiledFeature | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
     _slots: dict[tuple[object, ...], Slot] = field(default_factory=dict)
@@ -183,17 +185,19 @@ class FeatureCompiler:
                 try_=f"aggregate it, such as max({bare[0]}), or make it a feature of its own and name that here",
                 offset=_offset_of(feature.sql, bare[0]),
             )
-        if has_aggregates and feature.window is None:
+        if self.kind is not SourceKind.EVENTS and feature.window is not None:
+            self._report(feature, "window", _window_of_states(feature.name, self.kind))
+        elif has_aggregates and feature.window is None and self.kind is SourceKind.EVENTS:
             self._report(
                 feature,
                 "sql",
                 InputError(
                     f"feature {feature.name!r} aggregates rows but declares no window",
                     why="an aggregate is over the events of a stretch of time",
-                    try_="add `window: 7d` (or another length)",
+                    try_="add `window: 7d` (or another length), or `window: lifetime` for all of them",
                 ),
             )
-        if not has_aggregates and feature.window is not None:
+        elif not has_aggregates and feature.window is not None:
             self._report(
                 feature,
                 "window",
@@ -217,8 +221,8 @@ class FeatureCompiler:
     def _lower(self, part: Node, feature: Feature) -> Node:
         match part:
             case Aggregate():
-                # Without a window the mistake is reported already; any number keeps the rest going.
-                window = feature.window or 0
+                # Without a window the mistake is reported already; none keeps the rest going.
+                window = self._window(feature)
                 slot = self._slot(lower_aggregate(part), window, part.type, part.nullable)
                 return Column(type=slot.type, nullable=slot.nullable, name=slot.name)
             case Column(qualifier=qualifier) if qualifier == SIBLING:
@@ -228,7 +232,16 @@ class FeatureCompiler:
             case _:
                 return part
 
-    def _slot(self, what: Lowered, window: int | None, kind: DataType, nullable: bool) -> Slot:
+    def _window(self, feature: Feature) -> Window | None:
+        match feature.window:
+            case int(length):
+                return Elapsed(length)
+            case Calendar() as calendar:
+                return replace(calendar, timezone=self.view.refresh.timezone)
+            case window:
+                return window
+
+    def _slot(self, what: Lowered, window: Window | None, kind: DataType, nullable: bool) -> Slot:
         key = (what, window)
         if key not in self._slots:
             self._slots[key] = Slot(
@@ -255,6 +268,15 @@ class FeatureCompiler:
 
     def _report(self, feature: Feature, part: str, error: FeaturekitError) -> None:
         self.report(("feature_views", self.view.name, "features", feature.name, part), error)
+
+
+def _window_of_states(feature: str, kind: SourceKind) -> InputError:
+    what = "the things that are there" if kind is SourceKind.CHANGES else "the rows of one snapshot"
+    return InputError(
+        f"feature {feature!r} declares a window over {kind}",
+        why=f"such rows say how things are: an aggregate is over {what}, however old its row is",
+        try_="remove `window:`; what happened in a stretch of time is counted over a source of events",
+    )
 
 
 def _without_aggregates(node: Node) -> Node:

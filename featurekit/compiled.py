@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from featurekit.clock import Instant
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import Expectation, FeatureView
 from featurekit.definitions.on_demand import OnDemandFeatureView
@@ -23,6 +24,7 @@ from featurekit.definitions.source import Source
 from featurekit.expr.nodes import Column, Node, columns
 from featurekit.source_schema import SourceSchema
 from featurekit.types import DataType, Schema
+from featurekit.windows import Calendar, Elapsed, LastRows, Lifetime, Window, start_of
 
 
 class SlotFunction(StrEnum):
@@ -55,10 +57,11 @@ ORDERED: Final = frozenset((SlotFunction.MIN_BY, SlotFunction.MAX_BY, SlotFuncti
 class Slot:
     """One aggregate over the visible rows of one entity that pass the view's `where`.
 
-    Rows count when their event timestamp is in [as_of - window, as_of) and `filter` (where given) is true. `argument`
-    is None for count(*). A LATEST slot takes `argument` of the greatest row by (event timestamp, created timestamp,
-    the view's columns), whatever its age; `window` is None there. MIN_BY and MAX_BY take it of the least and the
-    greatest row by (`by`, event timestamp, created timestamp, the view's columns), rows whose `by` is NULL left out.
+    Rows count when they are in `window` as of the instant (None: all are) and `filter` (where given) is true; a
+    window's rows are chosen before the filter. `argument` is None for count(*). A LATEST slot takes `argument` of the
+    greatest row by (event timestamp, created timestamp, the view's columns), whatever its age; `window` is None there.
+    MIN_BY and MAX_BY take it of the least and the greatest row by (`by`, event timestamp, created timestamp, the view's
+    columns), rows whose `by` is NULL left out.
     `parameter` is the most values that TOP_K and COLLECT_LAST give, and the precision of APPROX_COUNT_DISTINCT. What
     of no rows is not NULL (`nullable`) is 0.
     """
@@ -67,7 +70,7 @@ class Slot:
     function: SlotFunction
     argument: Node | None
     filter: Node | None
-    window: int | None
+    window: Window | None
     type: DataType
     nullable: bool
     by: Node | None = None
@@ -117,7 +120,10 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledView:
-    """A feature view with its meaning worked out; `columns` are the source columns that decide values, by name."""
+    """A feature view with its meaning worked out; `columns` are the source columns that decide values, by name.
+
+    Of changes, `row_key` are the columns that name the thing a row is about, and `deleted` is true where it is gone.
+    """
 
     view: FeatureView
     entity: Entity
@@ -129,26 +135,41 @@ class CompiledView:
     slots: tuple[Slot, ...]
     features: tuple[CompiledFeature, ...]
     fingerprint: Fingerprint
+    row_key: tuple[Column, ...] = ()
+    deleted: Node | None = None
 
     @property
     def name(self) -> str:
         return self.view.name
 
     @property
-    def lookback(self) -> int | None:
-        """How far before the as-of a row can still decide something, in microseconds; None where for ever.
+    def reach(self) -> tuple[Elapsed | Calendar, ...] | None:
+        """The windows in which a row can still decide something; None where any row before the as-of can.
 
         A latest row matters up to twice its ttl (EXPIRED until then). An entity with no row in it has no row online.
         """
-        reach: list[int | None] = [slot.window for slot in self.slots if slot.function is not SlotFunction.LATEST]
-        reach += [None if f.ttl is None else 2 * f.ttl for f in self.features if f.is_latest]
+        windows = [slot.window for slot in self.slots if slot.function is not SlotFunction.LATEST]
+        windows += [None if f.ttl is None else Elapsed(2 * f.ttl) for f in self.features if f.is_latest]
         # A sibling may use a LATEST slot without being a latest feature: then the row matters at any age.
         own = {slot.name for slot in self.slots if slot.function is SlotFunction.LATEST}
         if any(_uses(f.expression, own) for f in self.features if not f.is_latest):
-            reach.append(None)
-        if any(part is None for part in reach):
             return None
-        return max(part for part in reach if part is not None)
+        lengths, calendars = [], []
+        for window in windows:
+            match window:
+                case Calendar():
+                    calendars.append(window)
+                case Elapsed(length) | LastRows(_, int(length)):
+                    lengths.append(length)
+                case None | Lifetime() | LastRows():
+                    return None
+        return (*((Elapsed(max(lengths)),) if lengths else ()), *dict.fromkeys(calendars))
+
+    def since(self, as_of: Instant) -> Instant | None:
+        """Return the instant from which on a row can decide something as of an instant; None where any can."""
+        starts = [start_of(window, as_of) for window in self.reach or ()]
+        found = [start for start in starts if start is not None]
+        return min(found) if found and len(found) == len(starts) else None
 
     def feature(self, name: str) -> CompiledFeature | None:
         return next((feature for feature in self.features if feature.name == name), None)

@@ -18,6 +18,7 @@ from featurekit.plan import encode_plan
 from featurekit.targets.python import source
 from featurekit.targets.spark import render
 from featurekit.types import Field
+from featurekit.windows import show_window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +124,17 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
     )
     where_from = origin.shown_origin if origin.sql is None else f"({origin.shown_origin})"
     times = f"{origin.event_timestamp}, known at {origin.created_timestamp or origin.event_timestamp}"
-    lookback = "for ever" if view.lookback is None else format_duration(view.lookback)
+    reach = (
+        "for ever"
+        if view.reach is None
+        else ", ".join(show_window(window).removeprefix("the last ") for window in view.reach)
+    )
     lines = [
         ("entity", f"{view.entity.name} ({keys})"),
         ("source", f"{origin.name}: {where_from}; {times}" + (f", in {origin.timezone}" if origin.timezone else "")),
         ("where", show(view.where) if view.where is not None else "every row"),
         ("refresh", f"{definition.grid}; rows may land {format_duration(definition.allowed_lateness)} late"),
-        ("looks back", lookback),
+        ("looks back", reach),
         ("fingerprint", view.fingerprint.data),
     ]
     if origin.origin is SourceFormat.SQL:
@@ -143,7 +148,8 @@ def _slot(slot: Slot) -> ExplainedSlot:
         inside += f" by {show(slot.by)}"
     if slot.parameter is not None:
         inside += f", {slot.parameter}"
-    rows = "the latest row" if slot.function is SlotFunction.LATEST else f"the last {format_duration(slot.window or 0)}"
+    rows = "all rows" if slot.window is None else show_window(slot.window)
+    rows = "the latest row" if slot.function is SlotFunction.LATEST else rows
     if slot.filter is not None:
         rows += f" where {show(slot.filter)}"
     return ExplainedSlot(name=slot.name, ir=f"{slot.function}({inside}):{slot.type}", rows=rows)

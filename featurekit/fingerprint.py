@@ -16,6 +16,7 @@ from featurekit.expr.functions import CATALOGUE_VERSION
 from featurekit.expr.nodes import Column, Node
 from featurekit.expr.serialize import to_json, value_to_json
 from featurekit.types import Schema
+from featurekit.windows import window_to_json
 
 
 def view_fingerprint(
@@ -28,6 +29,8 @@ def view_fingerprint(
     columns: tuple[Column, ...],
     slots: tuple[Slot, ...],
     features: tuple[CompiledFeature, ...],
+    row_key: tuple[Column, ...] = (),
+    deleted: Node | None = None,
 ) -> Fingerprint:
     """Return the fingerprint of a compiled view.
 
@@ -50,6 +53,11 @@ def view_fingerprint(
             "assumed_lag": source.assumed_lag,
             "null_tokens": source.null_tokens,
             "sql": source.sql,
+            # Events keep the fingerprint they had before there were other kinds.
+            **({} if not source.is_state else {"kind": source.kind.value}),
+            **({} if not row_key else {"row_key": [(column.name, column.type.name) for column in row_key]}),
+            **({} if source.valid_to is None else {"valid_to": source.valid_to}),
+            **({} if deleted is None else {"deleted": to_json(deleted)}),
         },
         "grid": [
             view.refresh.every,
@@ -64,7 +72,7 @@ def view_fingerprint(
                 "function": slot.function.value,
                 "argument": slot.argument and to_json(slot.argument),
                 "filter": slot.filter and to_json(slot.filter),
-                "window": slot.window,
+                "window": window_to_json(slot.window),
                 # Only where there is one: other slots keep the fingerprint they had.
                 **({} if slot.by is None else {"by": to_json(slot.by)}),
                 **({} if slot.parameter is None else {"parameter": slot.parameter}),
@@ -83,7 +91,7 @@ def view_fingerprint(
         ],
     }
     metadata = {
-        "view": [view.owner, view.description],
+        "view": [view.owner, view.description, *([] if view.history is None else [_history(view)])],
         "entity": [entity.owner, entity.description],
         "source": [source.owner, source.description],
         "features": [
@@ -92,6 +100,10 @@ def view_fingerprint(
         ],
     }
     return Fingerprint(data=_hash(data), metadata=_hash(metadata))
+
+
+def _history(view: FeatureView) -> Any:
+    return view.model_dump(mode="json", include={"history"})["history"]
 
 
 def service_fingerprint(

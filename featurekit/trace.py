@@ -164,7 +164,8 @@ def _source_step(engine: BatchEngine, subject: _Subject) -> Step:
     happened = f"{name(EVENT)} < {instant(as_of)}"
     known = f"{name(CREATED)} <= {instant(known_at)}"
     newest = "true" if view.source.event_id is None else f"coalesce({name(SUPERSEDED)} > {instant(known_at)}, true)"
-    since = "true" if view.lookback is None else f"{name(EVENT)} >= {instant(as_of - view.lookback)}"
+    start = view.since(as_of)
+    since = "true" if start is None else f"{name(EVENT)} >= {instant(start)}"
     wanted = f"coalesce({' AND '.join(row_conditions(view))}, false)"
     counted = _count(
         engine,
@@ -187,7 +188,7 @@ def _source_step(engine: BatchEngine, subject: _Subject) -> Step:
         )
         if counted[label]
     ]
-    reach = "before" if view.lookback is None else f"in the {format_duration(view.lookback)} before"
+    reach = "before" if start is None else f"in the {format_duration(as_of - start)} before"
     return Step(
         name="source",
         value=f"{counted['counted']} rows {reach} {format_instant(as_of)}",

@@ -19,6 +19,7 @@ from featurekit.expr.show import show
 from featurekit.lookup_plan import empty_values, lookup_plan
 from featurekit.plan import decode_plan, encode_plan
 from featurekit.types import Float64, Int64, String, Timestamp
+from featurekit.windows import Elapsed
 
 BASE = """\
 entities:
@@ -77,16 +78,16 @@ def test_features_share_the_slots_they_have_in_common(base: Path) -> None:
         """,
     ).views["spend"]
     assert [(slot.name, slot.function, slot.window) for slot in view.slots] == [
-        ("a0", SlotFunction.COUNT, 7 * DAY),
-        ("a1", SlotFunction.SUM, 7 * DAY),
-        ("a2", SlotFunction.COUNT, DAY),
+        ("a0", SlotFunction.COUNT, Elapsed(7 * DAY)),
+        ("a1", SlotFunction.SUM, Elapsed(7 * DAY)),
+        ("a2", SlotFunction.COUNT, Elapsed(DAY)),
     ]
     assert show(view.features[1].expression).startswith("divide(a1:double?, cast(a0:bigint):double)")
 
 
 def test_a_sibling_is_its_expression(base: Path) -> None:
     view = compiled(base, "share: {sql: n / n_7d}\nn: {sql: count(*), window: 1d}\nn_7d: {sql: count(*), window: 7d}")
-    assert [slot.window for slot in view.views["spend"].slots] == [DAY, 7 * DAY]
+    assert [slot.window for slot in view.views["spend"].slots] == [Elapsed(DAY), Elapsed(7 * DAY)]
     assert view.views["spend"].features[0].type == Float64()
 
 
@@ -94,11 +95,11 @@ def test_a_bare_expression_is_the_latest_rows_value(base: Path) -> None:
     view = compiled(base, "last: {sql: amount * 2, ttl: 3d}").views["spend"]
     (slot,) = view.slots
     assert (slot.function, slot.window, view.features[0].is_latest) == (SlotFunction.LATEST, None, True)
-    assert view.lookback == 6 * DAY  # EXPIRED until twice the ttl
+    assert view.reach == (Elapsed(6 * DAY),)  # EXPIRED until twice the ttl
 
 
 def test_a_view_with_a_latest_row_without_ttl_looks_back_for_ever(base: Path) -> None:
-    assert compiled(base, "last: {sql: amount}\nn: {sql: count(*), window: 1d}").views["spend"].lookback is None
+    assert compiled(base, "last: {sql: amount}\nn: {sql: count(*), window: 1d}").views["spend"].reach is None
 
 
 def test_a_naive_column_is_an_instant_where_the_zone_is_declared(base: Path) -> None:

@@ -108,7 +108,7 @@ def _type(value: Any) -> Any:
     return value
 
 
-_DURATION_SCHEMA: Final[dict[str, Any]] = {
+DURATION_SCHEMA: Final[dict[str, Any]] = {
     "type": "string",
     "pattern": "^([0-9]+(us|ms|s|m|h|d|w))+$",
     "examples": ["7d", "1h30m"],
@@ -122,7 +122,7 @@ Name = Annotated[
 Text = Annotated[str, StringConstraints(strip_whitespace=False, pattern=r"\S")]
 """Text with something in it: SQL, a path, a column's name."""
 Micros = Annotated[
-    int, BeforeValidator(_duration), AfterValidator(_not_negative), _SHOWN_DURATION, WithJsonSchema(_DURATION_SCHEMA)
+    int, BeforeValidator(_duration), AfterValidator(_not_negative), _SHOWN_DURATION, WithJsonSchema(DURATION_SCHEMA)
 ]
 """A duration in microseconds, written as text such as `7d` or `1h30m`."""
 PositiveMicros = Annotated[Micros, AfterValidator(_positive)]

@@ -24,6 +24,7 @@ from featurekit.definitions.base import (
 )
 from featurekit.definitions.expectation import Default, Expectation
 from featurekit.definitions.problem import Problem
+from featurekit.definitions.window import WrittenWindow
 from featurekit.errors import FeaturekitError
 from featurekit.grid import Grid
 
@@ -35,7 +36,7 @@ class Feature(Definition):
 
     name: Name
     sql: Text
-    window: PositiveMicros | None = None
+    window: WrittenWindow | None = None
     ttl: PositiveMicros | None = None
     default: Default | None = None
     expect: Expectation | None = None
@@ -93,6 +94,21 @@ def _grid_problems(refresh: Refresh) -> Iterator[Problem]:
         yield problem_here(f"every {format_duration(refresh.every)} in a zone without an anchor", why=why, try_=try_)
 
 
+class KeptHistory(Definition):
+    """How long the rows of a view's refreshes are kept after their write, at least; `0s`: they are not.
+
+    Without `keep` it is what the settings say. `history: false` is short for `0s`.
+    """
+
+    keep: Micros | None = None
+
+
+def _history(value: Any) -> Any:
+    if isinstance(value, bool):
+        return {} if value else {"keep": "0s"}
+    return value
+
+
 class FeatureView(Definition):
     """Features of one entity from one source; `keys` maps join keys to source columns where the names differ."""
 
@@ -104,6 +120,7 @@ class FeatureView(Definition):
     refresh: Refresh
     availability_delay: Micros = 0
     allowed_lateness: Micros = 0
+    history: Annotated[KeptHistory | None, BeforeValidator(_history)] = None
     features: Annotated[tuple[Feature, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     owner: str | None = None
     description: str | None = None
@@ -116,6 +133,10 @@ class FeatureView(Definition):
     @property
     def grid(self) -> Grid:
         return Grid(self.refresh.every, self.availability_delay, self.refresh.timezone, self.refresh.anchor)
+
+    def history_keep(self, otherwise: int) -> int:
+        """Return for how long the rows of refreshes are kept; 0: they are not. `otherwise` where the view is silent."""
+        return otherwise if self.history is None or self.history.keep is None else self.history.keep
 
     def feature(self, name: str) -> Feature | None:
         return next((feature for feature in self.features if feature.name == name), None)

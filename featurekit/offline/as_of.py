@@ -125,14 +125,14 @@ def sweep_of(view: CompiledView) -> Sweep:
     latest = _latest_arguments(view)
     return Sweep(
         keys=tuple(Field(label, key.type) for label, key in zip(key_names(view), view.keys, strict=True)),
-        slots=tuple(_sweep_slot(slot, expressions, latest, view.lookback) for slot in view.slots),
+        slots=tuple(_sweep_slot(slot, expressions, latest) for slot in view.slots),
         last=LAST,
-        lookback=view.lookback,
+        reach=view.reach,
         lateness=view.view.allowed_lateness,
     )
 
 
-def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str], lookback: int | None) -> SweepSlot:
+def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str]) -> SweepSlot:
     is_latest = slot.function is SlotFunction.LATEST
     arguments = latest if is_latest else expressions.arguments
     if slot.function is SlotFunction.APPROX_COUNT_DISTINCT:
@@ -143,7 +143,7 @@ def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str]
         argument=None if slot.argument is None else arguments[slot.argument],
         argument_type=None if slot.argument is None else slot.argument.type,
         filter=None if slot.filter is None else expressions.filters[slot.filter],
-        window=lookback if is_latest else slot.window,
+        window=slot.window,
         type=slot.type,
         by=None if slot.by is None else arguments[slot.by],
         parameter=slot.parameter,
@@ -169,7 +169,7 @@ def _hash(value: Sql) -> Sql:
 
 def _query(view: CompiledView, between: Span | None) -> Query:
     known_by = None if between is None else between.latest + view.view.allowed_lateness
-    since = None if between is None or view.lookback is None else between.earliest - view.lookback
+    since = None if between is None else view.since(between.earliest)
     until = None if between is None else between.latest
     query = event_steps(view, known_by=known_by, since=since, until=until)
     if view.source.event_id is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from featurekit.arrow_types import from_arrow_schema
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import ORDERED, SPREADS, CompiledView
 from featurekit.counters import COUNTERS, add_counters, counter_batch
-from featurekit.errors import SourceError, TimeError
+from featurekit.errors import TimeError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import BatchEngine, Batches
 from featurekit.offline.moments_sql import half_columns, moment_digit_columns, square_columns
@@ -23,7 +23,7 @@ from featurekit.offline.rows_sql import (
     window_slots,
 )
 from featurekit.offline.slots_sql import ROW_ORDER, digit_columns, fits_column, needs_digits, slot_sql
-from featurekit.offline.snapshot import SourceSnapshot, describe_change, snapshot_source
+from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, snapshot_source
 from featurekit.offline.source import (
     CREATED,
     EVENT,
@@ -35,18 +35,21 @@ from featurekit.offline.source import (
     newest_version,
     read_source,
 )
-from featurekit.offline.sql import Query, Select, Sql, before, call, instant, name, render_query
+from featurekit.offline.sql import Query, Select, Sql, before, call, instant, name, over, render_query
 from featurekit.rows import LAST_EVENT, offline_schema
 from featurekit.targets.spark import render
 from featurekit.types import is_float
+from featurekit.windows import Calendar, Elapsed, LastRows, Lifetime, Window, start_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Sink = Callable[[Batches], Batches]
 """Takes a partition's rows and yields counters: batches of `counters.COUNTERS`, summed over all partitions."""
+Compute = Callable[[BatchEngine, CompiledView, Instant], "DataFrame"]
 ROWS: Final = "$rows"  # apart from the counters of any sink
 _LATEST: Final = "$latest"
+_PLACE: Final = "$place"  # of a row among its entity's, the greatest is 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,20 +66,27 @@ class MaterializeResult:
 
 
 def materialize(
-    engine: BatchEngine, view: CompiledView, as_of: Instant, *, now: Instant, sink: Sink | None = None
+    engine: BatchEngine,
+    view: CompiledView,
+    as_of: Instant,
+    *,
+    now: Instant,
+    sink: Sink | None = None,
+    compute: Compute | None = None,
 ) -> MaterializeResult:
     """Compute a view as of a grid instant and hand its rows to `sink`, partition by partition, in the executors.
 
     Raises TimeError for an instant off the grid, and for one whose rows may still arrive at `now`. Run again at any
     later time it gives the same rows: what lands later counts from the next refresh on. SourceError for a source that
-    changed while it was read: what the sink was given is then of no known source.
+    changed while it was read: what the sink was given is then of no known source. `compute` is another way to the same
+    rows than `materialized_frame`.
     """
     check_as_of(view, as_of, now)
     snapshot = snapshot_source(engine, view)
     invisible = count_invisible(engine, view)
-    frame = materialized_frame(engine, view, as_of)
+    frame = (compute or materialized_frame)(engine, view, as_of)
     counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), from_arrow_schema(COUNTERS)))
-    _check_unchanged(view, snapshot, snapshot_source(engine, view))
+    check_unchanged(view, snapshot, snapshot_source(engine, view))
     counters = add_counters(counted.to_batches())
     return MaterializeResult(
         view=view.name,
@@ -87,20 +97,6 @@ def materialize(
         snapshot=snapshot,
         sql=explain_sql(view, as_of),
     )
-
-
-def _check_unchanged(view: CompiledView, before: SourceSnapshot, after: SourceSnapshot) -> None:
-    # A file that is added holds rows that landed later: where the source says so itself, they are not visible yet.
-    paths = {file.path for file in before.files}
-    old = tuple(file for file in after.files if file.path in paths)
-    after = after if view.source.created_timestamp is None else replace(after, files=old)
-    if change := describe_change(before, after):
-        raise SourceError(
-            f"source {view.source.name} changed while being read",
-            where=view.source.shown_origin,
-            why=f"{change}: some rows may be of before, some of after",
-            try_="run it again, nothing was published; add rows as files of their own, renamed into place when whole",
-        )
 
 
 def check_as_of(view: CompiledView, as_of: Instant, now: Instant) -> None:
@@ -126,22 +122,27 @@ def check_as_of(view: CompiledView, as_of: Instant, now: Instant) -> None:
 def materialized_frame(engine: BatchEngine, view: CompiledView, as_of: Instant) -> DataFrame:
     """Return a view's rows as of an instant, with the columns of `rows.offline_schema`; nothing runs yet."""
     frame = engine.query(explain_sql(view, as_of), {frame_name(view): read_source(engine, view)})
+    check_frame(view, frame)
+    return frame
+
+
+def check_frame(view: CompiledView, frame: DataFrame) -> None:
+    """Hold a frame's columns and types against `rows.offline_schema`."""
     expected = [(field.name, field.type.name) for field in offline_schema(view).fields]
     found = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     assert found == expected, f"Spark's types differ from the compiler's: {set(found) ^ set(expected)}"
-    return frame
 
 
 def explain_sql(view: CompiledView, as_of: Instant) -> Sql:
     """Return the SQL that materializes a view: each step once, with what it is for."""
-    return render_query(_query(view, as_of))
+    return render_query(materialize_steps(view, as_of))
 
 
-def _query(view: CompiledView, as_of: Instant) -> Query:
+def materialize_steps(view: CompiledView, as_of: Instant) -> Query:
+    """Return the steps that materialize a view; `events` has the source's rows, `rows` the result."""
     known_at = as_of + view.view.allowed_lateness
     expressions = RowExpressions.of(view)
-    since = None if view.lookback is None else as_of - view.lookback
-    query = event_steps(view, known_by=known_at, since=since, until=as_of)
+    query = event_steps(view, known_by=known_at, since=view.since(as_of), until=as_of)
     if view.source.event_id is not None:
         versions = Select(
             columns=(("*", "*"), ("$version", newest_version(view))),
@@ -164,7 +165,7 @@ def _query(view: CompiledView, as_of: Instant) -> Query:
         ):
             found = tuple(column for argument in spread for column in columns(argument))
             query = query.then(label, Select(columns=(("*", "*"), *found), source=query.last, note=note))
-    query = query.then("slots", _slots(view, query.last, expressions))
+    query = query.then("slots", _slots(view, as_of, query.last, expressions))
     if latest_slots(view):
         query = query.then("latest", _latest(view))
     return query.then("rows", _rows(view, as_of, query.last))
@@ -175,8 +176,12 @@ def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowEx
     if latest_slots(view):
         columns += [CREATED, *(column_name(column) for column in view.columns)]
     newest = () if view.source.event_id is None else ("(`$version` = 1 OR `$id` IS NULL)",)
-    since = () if view.lookback is None else (f"{name(EVENT)} >= {instant(as_of - view.lookback)}",)
-    windows = [(label, f"{name(EVENT)} >= {instant(as_of - window)}") for window, label in _window_names(view).items()]
+    start = view.since(as_of)
+    since = () if start is None else (f"{name(EVENT)} >= {instant(start)}",)
+    windows = [(label, f"{name(EVENT)} >= {instant(at)}") for label, at in _starts(view, as_of).values()]
+    if any(isinstance(slot.window, LastRows) for slot in view.slots):
+        latest_first = [f"{part} DESC" for part in _total_order(view)]
+        windows.append((_PLACE, over("row_number()", partition_by=map(name, key_names(view)), order_by=latest_first)))
     order: tuple[tuple[str, Sql], ...] = ()
     if any(slot.function in ORDERED for slot in window_slots(view)):
         order = ((ROW_ORDER, call("struct", *_total_order(view))),)
@@ -199,12 +204,29 @@ def _spread_arguments(view: CompiledView, expressions: RowExpressions) -> tuple[
     return tuple(dict.fromkeys(expressions.arguments[argument] for argument in floats))
 
 
-def _window_names(view: CompiledView) -> dict[int, str]:
-    """Return the condition's name for each window that is shorter than the view looks back."""
-    windows = sorted(
-        {slot.window for slot in window_slots(view) if slot.window is not None and slot.window != view.lookback}
-    )
-    return {window: f"$in {format_duration(window)}" for window in windows}
+def _starts(view: CompiledView, as_of: Instant) -> dict[Elapsed | Calendar, tuple[str, Instant]]:
+    """Return the condition's name and the start of each window that begins after all that the view looks back on."""
+    bounds = {bound for slot in window_slots(view) if (bound := _bound(slot.window)) is not None}
+    starts = {bound: start_of(bound, as_of) for bound in bounds}
+    since = view.since(as_of)
+    later = {bound: start for bound, start in starts.items() if start is not None and start != since}
+    labels = {bound: f"$in {_short(bound)}" for bound in sorted(later, key=lambda each: (-later[each], _short(each)))}
+    return {bound: (label, later[bound]) for bound, label in labels.items()}
+
+
+def _bound(window: Window | None) -> Elapsed | Calendar | None:
+    """Return the window by whose start alone rows can be in it or not."""
+    match window:
+        case LastRows(_, within):
+            return None if within is None else Elapsed(within)
+        case Lifetime() | None:
+            return None
+        case _:
+            return window
+
+
+def _short(window: Elapsed | Calendar) -> str:
+    return format_duration(window.length) if isinstance(window, Elapsed) else f"calendar {window.count}{window.unit}"
 
 
 def _total_order(view: CompiledView) -> tuple[Sql, ...]:
@@ -212,9 +234,9 @@ def _total_order(view: CompiledView) -> tuple[Sql, ...]:
     return tuple(map(name, (EVENT, CREATED, *(column_name(column) for column in view.columns))))
 
 
-def _slots(view: CompiledView, source: str, expressions: RowExpressions) -> Select:
+def _slots(view: CompiledView, as_of: Instant, source: str, expressions: RowExpressions) -> Select:
     keys = key_names(view)
-    latest, windows = latest_slots(view), _window_names(view)
+    latest, starts = latest_slots(view), _starts(view, as_of)
     columns: list[tuple[str, Sql]] = [(key, name(key)) for key in keys]
     if latest:
         columns.append((_LATEST, f"max({call('struct', *_total_order(view))})"))
@@ -223,8 +245,10 @@ def _slots(view: CompiledView, source: str, expressions: RowExpressions) -> Sele
     for slot in window_slots(view):
         argument = None if slot.argument is None else expressions.arguments[slot.argument]
         conditions = []
-        if slot.window in windows:
-            conditions.append(name(windows[slot.window]))
+        if (bound := _bound(slot.window)) in starts:
+            conditions.append(name(starts[bound][0]))
+        if isinstance(slot.window, LastRows):
+            conditions.append(f"{name(_PLACE)} <= {slot.window.rows}")
         if slot.filter is not None:
             conditions.append(name(expressions.filters[slot.filter]))
         by = None if slot.by is None else expressions.arguments[slot.by]

@@ -2,10 +2,12 @@
 
 A row decides an as-of g exactly while g is in [enter, exit):
 
-    enter = max(event + 1 µs, created - lateness)              it happened before g, and was known by g + lateness
-    exit  = min(event + window + 1 µs, superseded - lateness)  it is in [g - window, g), and still the newest version
+    enter = max(event + 1 µs, created - lateness)      it happened before g, and was known by g + lateness
+    exit  = min(leaving, superseded - lateness)        it is in the window, and still the newest version
 
-so an aggregate as of g is one over the rows whose interval holds g (`intervals`). Nothing here knows SQL.
+where an event leaves a window of 7d at event + 7d + 1 µs, and one of the calendar when its unit is too long ago
+(`leaving`). So an aggregate as of g is one over the rows whose interval holds g (`intervals`); of last rows, over
+those among them that fewer than so many greater ones cover (`last_rows`). Nothing here knows SQL.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from featurekit.offline.engine import Batches
 from featurekit.offline.intervals import NONE, Ints
 from featurekit.offline.sweep_slots import Events, SweepSlot
 from featurekit.types import Field, Int64, Schema, Timestamp
+from featurekit.windows import Window
 
 KIND: Final = "$kind"
 AS_OF: Final = "$as_of"
@@ -41,7 +44,7 @@ class Sweep:
     keys: tuple[Field, ...]
     slots: tuple[SweepSlot, ...]
     last: str
-    lookback: int | None
+    reach: tuple[Window, ...] | None
     lateness: int
 
     @property
@@ -69,7 +72,7 @@ class Sweep:
         new[1:] = (np.diff(entities[asked]) != 0) | (np.diff(at) != 0)
         asked, at = asked[new], at[new]
         events = Events(chunk.filter(pa.array(is_event)), entities[is_event], self.lateness, entities[asked], at)
-        newest = events.newest(self.lookback)
+        newest = events.newest(self.reach)
         last = pc.take(events.column("$event"), pa.array(newest, pa.int64(), mask=newest == NONE)).cast(
             pa.timestamp("us", tz="UTC")
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -32,10 +32,10 @@ from featurekit.offline.intervals import (
     wide_squares,
     wide_sums,
 )
+from featurekit.offline.last_rows import last_rows
+from featurekit.offline.leaving import FOR_EVER, leaving, leaving_all
 from featurekit.types import DataType, Decimal, is_float, is_integer
-
-# Far outside of any timestamp, and far enough inside int64 to add windows to.
-_FOR_EVER: Final = 1 << 62
+from featurekit.windows import LastRows, Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class SweepSlot:
     argument: str | None
     argument_type: DataType | None
     filter: str | None
-    window: int | None
+    window: Window | None
     type: DataType
     by: str | None = None
     parameter: int | None = None
@@ -61,34 +61,43 @@ class Events:
 
     def __init__(self, table: pa.Table, entities: Ints, lateness: int, mark_entities: Ints, mark_times: Ints) -> None:
         self._table = table.combine_chunks()
-        self._entities, self._marks = entities, (mark_entities, mark_times)
+        self.entities, self._marks = entities, (mark_entities, mark_times)
         self.count = len(mark_times)
         self._event = _clipped(table["$event"])
         superseded = table["$superseded"]
-        self._until = np.where(superseded.is_null().to_numpy(), _FOR_EVER, _clipped(superseded.fill_null(0)) - lateness)
+        self._until = np.where(superseded.is_null().to_numpy(), FOR_EVER, _clipped(superseded.fill_null(0)) - lateness)
         enter = np.maximum(self._event + 1, _clipped(table["$created"]) - lateness)
         self.first = marks_before(entities, enter, mark_entities, mark_times)
-        self._stops: dict[int | None, Ints] = {}
+        self._stops: dict[Window | None, Ints] = {}
+        self._last: dict[LastRows, LastEvents] = {}
 
     def column(self, name: str) -> pa.Array:
         column = self._table[name]
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
-    def stop(self, window: int | None) -> Ints:
+    def stop(self, window: Window | None) -> Ints:
+        """Return for each row the mark at which it is in a window no more; of last rows, in their stretch of time."""
         if window not in self._stops:
-            leave = self._until if window is None else np.minimum(self._event + window + 1, self._until)
-            self._stops[window] = marks_before(self._entities, leave, *self._marks)
+            self._stops[window] = self._marks_before(leaving(window, self._event))
         return self._stops[window]
 
-    def newest(self, window: int | None) -> Ints:
-        """Return for each mark the last row that covers it."""
-        return self._greatest(np.arange(len(self.first)), window, np.ones(len(self.first), bool))
+    def _marks_before(self, leave: Ints) -> Ints:
+        return marks_before(self.entities, np.minimum(leave, self._until), *self._marks)
+
+    def newest(self, reach: tuple[Window, ...] | None) -> Ints:
+        """Return for each mark the last row that covers it in any of some windows; None is one without a bound."""
+        stop = self._marks_before(leaving_all(reach, self._event))
+        return greatest(np.arange(len(self.first)), self.first, stop, self.count)
 
     def slot(self, slot: SweepSlot, newest: Ints) -> pa.Array:
         """Return a slot's value for each mark; `newest` is the row that LATEST takes."""
         if slot.function is SlotFunction.LATEST:
             assert slot.argument is not None
             return pc.take(self.column(slot.argument), _indices(newest))
+        if isinstance(slot.window, LastRows):
+            if slot.window not in self._last:
+                self._last[slot.window] = LastEvents(self, slot.window)
+            return self._last[slot.window].slot(replace(slot, window=None), newest)
         counted = self._counted(slot)
         if slot.argument is None:
             return pa.array(counts(self.first[counted], self.stop(slot.window)[counted], self.count), pa.int64())
@@ -111,7 +120,7 @@ class Events:
         assert slot.argument is not None
         return self.column(slot.argument).filter(pa.array(counted))
 
-    def _greatest(self, ranks: Ints, window: int | None, counted: Flags) -> Ints:
+    def _greatest(self, ranks: Ints, window: Window | None, counted: Flags) -> Ints:
         """Return for each mark the row of the greatest rank that covers it; `ranks` are a permutation of the rows."""
         found = greatest(ranks[counted], self.first[counted], self.stop(window)[counted], self.count)
         return _rows_of(ranks, found)
@@ -188,6 +197,21 @@ class Events:
         return pa.array(estimates[of_mark.reshape(-1)], pa.int64())
 
 
+class LastEvents(Events):
+    """The last rows of each mark: an event stands here once for each stretch of marks in which it is one of them."""
+
+    def __init__(self, events: Events, window: LastRows) -> None:
+        self._events, self.count = events, events.count
+        self._rows, self.first, self._stop = last_rows(events.entities, events.first, events.stop(window), window.rows)
+
+    def column(self, name: str) -> pa.Array:
+        return self._events.column(name).take(pa.array(self._rows))
+
+    def stop(self, window: Window | None) -> Ints:
+        assert window is None
+        return self._stop
+
+
 _SLOTS: Final[dict[SlotFunction, Callable[[Events, SweepSlot, Flags], pa.Array]]] = {
     SlotFunction.COUNT: Events.counted,
     SlotFunction.SUM: Events.total,
@@ -208,7 +232,7 @@ _SLOTS: Final[dict[SlotFunction, Callable[[Events, SweepSlot, Flags], pa.Array]]
 
 
 def _clipped(column: pa.ChunkedArray) -> Ints:
-    found: Ints = np.clip(column.to_numpy(), -_FOR_EVER, _FOR_EVER)
+    found: Ints = np.clip(column.to_numpy(), -FOR_EVER, FOR_EVER)
     return found
 
 

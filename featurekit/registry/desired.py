@@ -16,6 +16,7 @@ from featurekit.lookup_plan import lookup_plan
 from featurekit.plan import encode_plan
 from featurekit.registry.state import Definition, Desired, DesiredService, DesiredView
 from featurekit.urls import shown_text
+from featurekit.windows import window_to_json
 
 
 def desired_state(compiled: CompiledRepository) -> Desired:
@@ -46,6 +47,7 @@ def _view_data(view: CompiledView) -> dict[str, Any]:
         "source.event_timestamp": source.event_timestamp,
         "source.created_timestamp": source.created_timestamp,
         "source.event_id": source.event_id,
+        **_kind_data(view),
         "source.timezone": source.timezone,
         "source.known_from": source.known_from,
         "source.assumed_lag": source.assumed_lag,
@@ -61,6 +63,19 @@ def _view_data(view: CompiledView) -> dict[str, Any]:
         "where": view.where and to_json(view.where),
         **{f"features/{feature.name}": _feature(feature, slots) for feature in view.features},
         "order of features": [feature.name for feature in view.features],
+    }
+
+
+def _kind_data(view: CompiledView) -> dict[str, Any]:
+    # Only of what is no source of events: definitions from before there were other kinds differ in nothing.
+    source = view.source
+    if not source.is_state:
+        return {}
+    return {
+        "source.kind": source.kind.value,
+        "source.row_key": [[column.name, column.type.name] for column in view.row_key],
+        "source.valid_to": source.valid_to,
+        "source.deleted": view.deleted and to_json(view.deleted),
     }
 
 
@@ -88,7 +103,7 @@ def _slot(slot: Slot) -> list[Any]:
         slot.function.value,
         slot.argument and to_json(slot.argument),
         slot.filter and to_json(slot.filter),
-        slot.window,
+        window_to_json(slot.window),
         *(() if slot.by is None else (to_json(slot.by),)),
         *(() if slot.parameter is None else (slot.parameter,)),
     ]

@@ -22,6 +22,9 @@ LEVELS: Mapping[str, int] = {
     "featurekit.types": 0,
     "featurekit.clock": 0,
     "featurekit.grid": 0,
+    "featurekit.windows": 0,
+    "featurekit.key_sample": 0,  # which entities a share of them is
+    "featurekit.served_columns": 0,  # what the served-feature log calls its columns
     "featurekit.config": 0,
     "featurekit.urls": 0,
     "featurekit.status": 0,
@@ -40,6 +43,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.rows": 2,
     "featurekit.compiler": 3,
     "featurekit.compile_features": 3,
+    "featurekit.compile_changes": 3,
     "featurekit.lower_aggregates": 3,
     "featurekit.compile_on_demand": 3,
     "featurekit.compile_services": 3,
@@ -54,6 +58,9 @@ LEVELS: Mapping[str, int] = {
     "featurekit.serving": 6,
     "featurekit.monitoring": 6,
     "featurekit.apply": 6,
+    "featurekit.leasing": 6,  # no two runs compute one refresh at a time
+    "featurekit.keeping": 6,  # the history beside the registry: what is kept, compacted, dropped
+    "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
     "featurekit.materializing": 6,  # many of them
     "featurekit.explain": 6,
