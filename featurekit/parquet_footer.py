@@ -75,6 +75,14 @@ def null_counts(path: Path, names: Sequence[str]) -> tuple[int, ...] | None:
     return tuple(counts)
 
 
+def row_count(path: Path) -> int | None:
+    """Return how many rows a file's footer says it has; None where it can't be read."""
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError):
+        return None
+
+
 def _leaves(arrow: pa.DataType) -> int:
     """Return how many Parquet columns hold a field."""
     if not pa.types.is_nested(arrow):

@@ -31,6 +31,11 @@ class BatchEngine(Protocol):
         ...
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """What computes here, by name and version."""
+        ...
+
+    @property
     def is_local(self) -> bool:
         """Whether everything runs on this machine, so that its files and its loopback are the executors' too."""
         ...
@@ -67,6 +72,10 @@ class BatchEngine(Protocol):
 
     def map_batches(self, frame: DataFrame, function: BatchFunction, schema: Schema) -> DataFrame:
         """Return what the function makes of each partition's batches, in the executors."""
+        ...
+
+    def observed(self, frame: DataFrame, counts: Mapping[str, str]) -> tuple[DataFrame, Callable[[], dict[str, int]]]:
+        """Return the same rows, and what says after they were written once for how many each condition was true."""
         ...
 
     def to_arrow(self, frame: DataFrame) -> pa.Table:

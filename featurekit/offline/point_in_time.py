@@ -39,11 +39,13 @@ def point_in_time(
     *,
     timestamp: str = "event_timestamp",
     now: Instant | None = None,
+    evidence: bool = False,
 ) -> DataFrame:
     """Return each label row exactly once, with the service's outputs behind its own columns; in no promised order.
 
     Where `now` is given, labels that serving could not have answered yet are refused. A null key is an entity without
-    rows; a null timestamp is refused, with the number of such rows: there is no answer to give.
+    rows; a null timestamp is refused, with the number of such rows: there is no answer to give. With `evidence` the
+    columns of `evidence_columns` come last.
     """
     if isinstance(labels, LabelSpec):
         timestamp = labels.timestamp
@@ -51,7 +53,7 @@ def point_in_time(
     fields = _fields(labels)
     check_labels(service, fields, timestamp)
     times = _times(engine, labels, timestamp)
-    plan = _Plan(service, tuple(field.name for field in fields), timestamp)
+    plan = _Plan(service, tuple(field.name for field in fields), timestamp, evidence=evidence)
     if now is not None and times is not None:
         _check_now(plan, times, now)
     frames: dict[str, DataFrame] = {LABELS: labels}
@@ -59,6 +61,20 @@ def point_in_time(
         asked = engine.query(render_query(plan.requests(position)), {LABELS: labels})
         frames[_slots_name(position)] = as_of_slots(engine, view, asked, _span(view, times))
     return engine.query(render_query(plan.outputs()), frames)
+
+
+def evidence_columns(service: CompiledService) -> dict[tuple[str, str | None], str]:
+    """Return the columns that say whether an entity had a visible row, and whether its newest was too old.
+
+    Found by (alias, None), expired by (alias, feature) for each latest feature with a ttl among the outputs.
+    """
+    columns: dict[tuple[str, str | None], str] = {(part.alias, None): f"$found {part.alias}" for part in service.views}
+    outputs = {output.name for output in service.outputs}
+    for part in service.views:
+        for feature in part.view.features:
+            if feature.is_latest and feature.ttl is not None and f"{part.alias}.{feature.name}" in outputs:
+                columns[part.alias, feature.name] = f"$expired {part.alias}.{feature.name}"
+    return columns
 
 
 def _fields(frame: DataFrame) -> tuple[Field, ...]:
@@ -134,8 +150,11 @@ class _Plan:
     A view that the service uses in several roles is swept once for all of them.
     """
 
-    def __init__(self, service: CompiledService, labels: tuple[str, ...], timestamp: str) -> None:
+    def __init__(
+        self, service: CompiledService, labels: tuple[str, ...], timestamp: str, *, evidence: bool = False
+    ) -> None:
         self.service = service
+        self.evidence = evidence_columns(service) if evidence else {}
         self.labels = labels
         self.timestamp = timestamp
         used = _used_features(service)
@@ -192,6 +211,7 @@ class _Plan:
             columns += [
                 (_feature(part.alias, feature.name), self._feature(role, view, feature)) for feature in view.features
             ]
+            columns += self._evidence(role, part.alias, view)
         inputs = {column.name for item in self.service.on_demand for column in columns_of(item.expression)}
         asked = [*self.service.keys.fields, *self.service.request.fields]
         columns += [
@@ -206,6 +226,24 @@ class _Plan:
         value = feature_sql(feature, within, lambda column: _role(role, column.name))
         return _defaulted(value, feature.default, feature.type)
 
+    def _evidence(self, role: int, alias: str, view: CompiledView) -> list[tuple[str, Sql]]:
+        last = call("unix_micros", name(_role(role, LAST)))
+        columns = []
+        for (owner, feature), label in self.evidence.items():
+            if owner != alias:
+                continue
+            if feature is None:
+                columns.append((label, f"{last} IS NOT NULL"))
+                continue
+            compiled = view.feature(feature)
+            assert compiled is not None
+            assert compiled.ttl is not None
+            old = f"{name(_as_of(view))} - {long(compiled.ttl)}"
+            # Older than twice its ttl it is MISSING (DESIGN T5).
+            oldest = f"{name(_as_of(view))} - {long(2 * compiled.ttl)}"
+            columns.append((label, f"coalesce({last} < {old} AND {last} >= {oldest}, false)"))
+        return columns
+
     def _outputs(self) -> Select:
         computed = {f"{item.view}.{item.name}": item for item in self.service.on_demand}
         columns = [(label, name(label)) for label in self.labels]
@@ -215,6 +253,7 @@ class _Plan:
                 columns.append((output.name, _defaulted(value, item.default, item.type)))
             else:
                 columns.append((output.name, name(f"${output.name}")))
+        columns += [(label, name(label)) for label in self.evidence.values()]
         return Select(columns=tuple(columns), source="features", note=f"the outputs of {self.service.name}, in order")
 
     @staticmethod

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,8 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
+from pyspark.sql.functions import expr
 from pyspark.sql.pandas.functions import arrow_udf
 
 from featurekit.config import Settings
@@ -90,6 +91,12 @@ class SparkEngine:
         return self._root
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        with _our_errors():
+            java = self.session.sparkContext._jvm.System.getProperty("java.version")  # type: ignore[union-attr]
+            return {"spark": self.session.version, "java": str(java)}
+
+    @property
     def is_local(self) -> bool:
         return str(self.session.sparkContext.master).startswith("local")
 
@@ -144,6 +151,21 @@ class SparkEngine:
         columns = ", ".join(f"{quote_identifier(field.name)} {field.type.sql}" for field in schema.fields)
         with _our_errors():
             return frame.mapInArrow(function, columns)
+
+    def observed(self, frame: DataFrame, counts: Mapping[str, str]) -> tuple[DataFrame, Callable[[], dict[str, int]]]:
+        if not counts:
+            return frame, dict
+        observation = Observation()
+        with _our_errors():
+            columns = [expr(f"count_if({condition})").alias(f"n{at}") for at, condition in enumerate(counts.values())]
+            observed = frame.observe(observation, *columns)
+
+        def counted() -> dict[str, int]:
+            with _our_errors():
+                found = observation.get
+            return {label: int(found[f"n{at}"]) for at, label in enumerate(counts)}
+
+        return observed, counted
 
     def to_arrow(self, frame: DataFrame) -> pa.Table:
         with _our_errors():

@@ -3,61 +3,79 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
 import re
 import shutil
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.parquet as pq
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledService
-from featurekit.errors import BatchEngineError, InputError
+from featurekit.errors import BatchEngineError, InputError, SourceError
+from featurekit.expr.functions import CATALOGUE_VERSION
+from featurekit.offline.dataset_statistics import Content, hash_of, read_content
+from featurekit.offline.definition_record import record_definitions
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec, read_labels
-from featurekit.offline.point_in_time import point_in_time
-from featurekit.offline.snapshot import SourceSnapshot, snapshot_source
-from featurekit.offline.sql import Query, Select, Sql, call, cast, entries, name, render_query
+from featurekit.offline.manifest import (
+    MANIFEST,
+    AsOfMode,
+    FeatureStatistics,
+    LabelsRecord,
+    Manifest,
+    ViewCoverage,
+    write_manifest,
+)
+from featurekit.offline.point_in_time import evidence_columns, point_in_time
+from featurekit.offline.snapshot import (
+    FileSnapshot,
+    check_unchanged,
+    file_changes,
+    snapshot_files,
+    snapshot_source,
+    with_row_counts,
+)
+from featurekit.offline.sql import Query, Select, name, render_query
 from featurekit.source_files import is_remote, source_files
-from featurekit.types import Boolean, Decimal, Float64, is_numeric
 from featurekit.urls import shown_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Begins with _ : whatever reads the folder as Parquet passes it over.
-MANIFEST: Final = "_manifest.json"
-_WRITTEN: Final = "featurekit_dataset"
+_ROWS: Final = "featurekit_rows"
 _LABELS: Final = "featurekit_label_rows"
 _COUNT: Final = render_query(Query(steps=(("rows", Select(columns=(("n", "count(*)"),), source=_LABELS)),)))
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # as a part of a path: s3a://bucket is s3a:/bucket by then
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureStatistics:
-    """One output over all label rows; `low`, `high` and `mean` are None where it is not a number or always NULL."""
-
-    name: str
-    type: str
-    null_share: float
-    low: float | None
-    high: float | None
-    mean: float | None
+_SWEEP: Final = "sweep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetResult:
-    """A training set: where it is, what identifies its content, what it holds."""
+    """A training set: where it is, and what it was made from and holds."""
 
     path: Path
-    id: str
-    service: str
-    rows: int
-    statistics: tuple[FeatureStatistics, ...]
+    record: Manifest
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def service(self) -> str:
+        return self.record.service
+
+    @property
+    def rows(self) -> int:
+        return self.record.rows
+
+    @property
+    def statistics(self) -> tuple[FeatureStatistics, ...]:
+        return self.record.features
 
     @property
     def manifest(self) -> Path:
@@ -70,36 +88,52 @@ def build_dataset(
     """Write the label rows with the service's outputs into the folder `out`, which must not exist yet.
 
     The folder appears whole or not at all. Its id follows from the definitions, the labels and every value: the same
-    content has the same id, wherever and whenever it was made. On a cluster `out` is a folder that all nodes share.
+    content has the same id, wherever and whenever it was made. SourceError where a source or the labels change in the
+    meantime. On a cluster `out` is a folder that all nodes share.
     """
-    _check_out(out)
-    frame = point_in_time(engine, service, labels, now=now)
-    snapshots = tuple(snapshot_source(engine, part.view) for part in service.views)
-    label_digest = _digest(engine, labels.path)
+    check_out(out)
+    views = {part.view.source.name: part.view for part in service.views}
+    before = {source: snapshot_source(engine, view) for source, view in views.items()}
+    label_files = _label_files(engine, labels)
+    digest = _digest(engine, labels.path)
+    frame = point_in_time(engine, service, labels, now=now, evidence=True)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        engine.write_parquet(frame, unfinished)
+        columns, evidence = _write(engine, service, frame, unfinished)
         _check_written(engine, unfinished, read_labels(engine, service, labels))
+        counts = evidence()
         written = engine.read_parquet(str(unfinished.absolute()))
-        rows, content, statistics = _statistics(engine, service, written, labels.timestamp)
-        identity = {
-            "service": service.fingerprint.data,
-            "views": {part.alias: part.view.fingerprint.data for part in service.views},
-            "labels": label_digest,
-            "rows": rows,
-            "content": content,
-        }
-        result = DatasetResult(path=out, id=_hash(identity), service=service.name, rows=rows, statistics=statistics)
-        manifest = _manifest(result, identity, labels, snapshots)
-        (unfinished / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        content = read_content(engine, service, written, labels.timestamp, _expired(service, counts))
+        for source, view in views.items():
+            check_unchanged(view, before[source], snapshot_source(engine, view))
+        _check_labels_unchanged(labels, label_files, _label_files(engine, labels))
+        manifest = Manifest(
+            id=_id(service, digest, content),
+            service=service.name,
+            as_of=AsOfMode.DECLARED,
+            rows=content.rows,
+            content=content.hash,
+            columns=columns,
+            service_fingerprint=service.fingerprint.data,
+            view_fingerprints={part.alias: part.view.fingerprint.data for part in service.views},
+            definitions=record_definitions(service),
+            versions=_versions(engine),
+            labels=_labels_record(labels, digest, label_files),
+            sources=tuple(with_row_counts(before[source], view) for source, view in views.items()),
+            join={part.view.name: _SWEEP for part in service.views},
+            views=_coverage(service, content, counts),
+            features=content.features,
+        )
+        write_manifest(manifest, unfinished)
         unfinished.rename(out)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return result
+    return DatasetResult(path=out, record=manifest)
 
 
-def _check_out(out: Path) -> None:
+def check_out(out: Path) -> None:
+    """Raise InputError where no training set can be written to a folder."""
     if scheme := next((part for part in out.parts if _SCHEME.fullmatch(part)), None):
         raise InputError(
             f"a training set can't be written to {scheme}//",
@@ -109,6 +143,29 @@ def _check_out(out: Path) -> None:
         )
     if out.exists():
         raise InputError(f"{out} exists already", why="a training set is never overwritten", try_="name another folder")
+
+
+def _write(engine: BatchEngine, service: CompiledService, frame: DataFrame, folder: Path) -> Any:
+    """Write a frame without its evidence; return the columns' names and types, and what counts the evidence."""
+    evidence = evidence_columns(service).values()
+    observed, counts = engine.observed(frame, {label: name(label) for label in evidence})
+    kept = tuple((field.name, name(field.name)) for field in frame.schema.fields if field.name not in evidence)
+    rows = engine.query(render_query(Query(steps=(("rows", Select(columns=kept, source=_ROWS)),))), {_ROWS: observed})
+    engine.write_parquet(rows, folder)
+    return tuple((field.name, field.dataType.simpleString()) for field in rows.schema.fields), counts
+
+
+def _expired(service: CompiledService, counts: dict[str, int]) -> dict[str, int]:
+    columns = evidence_columns(service)
+    return {f"{alias}.{feature}": counts[label] for (alias, feature), label in columns.items() if feature is not None}
+
+
+def _coverage(service: CompiledService, content: Content, counts: dict[str, int]) -> tuple[ViewCoverage, ...]:
+    columns = evidence_columns(service)
+    return tuple(
+        ViewCoverage(alias=part.alias, view=part.view.name, unseen=content.rows - counts[columns[part.alias, None]])
+        for part in service.views
+    )
 
 
 def _check_written(engine: BatchEngine, folder: Path, labels: DataFrame) -> None:
@@ -126,66 +183,59 @@ def _check_written(engine: BatchEngine, folder: Path, labels: DataFrame) -> None
         )
 
 
-def _manifest(
-    result: DatasetResult, identity: dict[str, Any], labels: LabelSpec, snapshots: tuple[SourceSnapshot, ...]
-) -> dict[str, Any]:
-    sources = {snapshot.source: snapshot.to_json() for snapshot in snapshots}
+def _check_labels_unchanged(
+    labels: LabelSpec, before: tuple[FileSnapshot, ...], after: tuple[FileSnapshot, ...]
+) -> None:
+    if changes := file_changes(before, after):
+        raise SourceError(
+            "the labels changed while being read",
+            where=shown_path(labels.path),
+            why=f"{changes}: some rows may be of before, some of after",
+            try_="run it again, nothing was written",
+        )
+
+
+def _id(service: CompiledService, digest: str | None, content: Content) -> str:
+    return hash_of(
+        {
+            "service": service.fingerprint.data,
+            "views": {part.alias: part.view.fingerprint.data for part in service.views},
+            "labels": digest,
+            "rows": content.rows,
+            "content": content.hash,
+        }
+    )
+
+
+def _versions(engine: BatchEngine) -> dict[str, str]:
+    try:
+        own = version("featurekit")
+    except PackageNotFoundError:
+        own = "unknown"
     return {
-        "id": result.id,
-        "service": result.service,
-        "rows": result.rows,
-        "fingerprints": {"service": identity["service"], "views": identity["views"]},
-        "labels": {"path": shown_path(labels.path), "timestamp": labels.timestamp, "sha256": identity["labels"]},
-        "content": identity["content"],
-        "sources": list(sources.values()),
-        "features": [
-            {
-                "name": part.name,
-                "type": part.type,
-                "null_share": part.null_share,
-                "min": _json_number(part.low),
-                "max": _json_number(part.high),
-                "mean": _json_number(part.mean),
-            }
-            for part in result.statistics
-        ],
+        "featurekit": own,
+        "catalogue": str(CATALOGUE_VERSION),
+        "tzdata": version("tzdata"),
+        "python": python_version(),
+        **engine.versions,
     }
 
 
-def _statistics(
-    engine: BatchEngine, service: CompiledService, written: DataFrame, timestamp: str
-) -> tuple[int, str, tuple[FeatureStatistics, ...]]:
-    """Return the number of rows, a hash of all values that no order of rows changes, and statistics per output."""
-    values = [name(label) for label in (*service.keys.names, timestamp)]
-    values += [entries(name(part.name), part.type) for part in service.outputs]
-    # Two sums of 64-bit hashes: rows that are there twice count twice, which XOR would lose.
-    hashes = [call("sum", cast(call("xxhash64", str(seed), *values), Decimal(38, 0))) for seed in (0, 1)]
-    columns: list[tuple[str, Sql]] = [("rows", "count(*)"), ("hash0", hashes[0]), ("hash1", hashes[1])]
-    for position, output in enumerate(service.outputs):
-        value = name(output.name)
-        columns.append((f"n{position}", f"count({value})"))
-        if is_numeric(output.type) or isinstance(output.type, Boolean):
-            number = cast(f"CAST({value} AS INT)" if isinstance(output.type, Boolean) else value, Float64())
-            columns += [(f"{what}{position}", f"{what}({number})") for what in ("min", "max", "avg")]
-    query = Query(steps=(("statistics", Select(columns=tuple(columns), source=_WRITTEN)),))
-    row = engine.to_arrow(engine.query(render_query(query), {_WRITTEN: written})).to_pylist()[0]
-    rows = row["rows"]
-    statistics = tuple(
-        FeatureStatistics(
-            name=output.name,
-            type=output.type.name,
-            null_share=1 - row[f"n{position}"] / rows if rows else 0.0,
-            low=row.get(f"min{position}"),
-            high=row.get(f"max{position}"),
-            mean=row.get(f"avg{position}"),
-        )
-        for position, output in enumerate(service.outputs)
+def _labels_record(labels: LabelSpec, digest: str | None, files: tuple[FileSnapshot, ...]) -> LabelsRecord:
+    return LabelsRecord(
+        path=shown_path(labels.path),
+        timestamp=labels.timestamp,
+        timezone=labels.timezone,
+        format=labels.format and labels.format.value,
+        columns={column: kind.name for column, kind in labels.columns.items()},
+        null_tokens=labels.null_tokens,
+        sha256=digest,
+        files=files,
     )
-    return rows, _hash([str(row["hash0"]), str(row["hash1"])]), statistics
 
 
-def _hash(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _label_files(engine: BatchEngine, labels: LabelSpec) -> tuple[FileSnapshot, ...]:
+    return () if is_remote(labels.path) else snapshot_files(labels.path, engine.root)
 
 
 def _digest(engine: BatchEngine, path: str) -> str | None:
@@ -193,13 +243,9 @@ def _digest(engine: BatchEngine, path: str) -> str | None:
     if is_remote(path):
         return None
     digests = [_file_digest(file.path) for file in source_files(path, engine.root)]
-    return digests[0] if len(digests) == 1 else _hash(digests)
+    return digests[0] if len(digests) == 1 else hash_of(digests)
 
 
 def _file_digest(path: Path) -> str:
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _json_number(value: float | None) -> float | str | None:
-    return value if value is None or math.isfinite(value) else str(value)
