@@ -10,6 +10,16 @@
     timeout_ms = 1000
     retention = "30d"                # how long after its write a refresh can be served, at least
 
+    [served_log]
+    path = "served"                  # left out: what is served is not logged
+    sample = 0.1                     # of all entities, the share whose answers are logged: 0 to 1
+    rotate = "5m"                    # how long a file is written to before readers see it
+    queue = 100000                   # so many rows wait for the disk before more are dropped
+
+    [history]
+    path = "/mnt/shared/history"     # the kept rows of refreshes; left out: under `state`
+    keep = "90d"                     # how long after its write a refresh is kept, at least
+
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`
 
@@ -34,8 +44,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from featurekit.clock import DAY, Clock, Instant, fixed_clock, parse_duration, parse_instant, system_clock
+from featurekit.clock import DAY, MINUTE, Clock, Instant, fixed_clock, parse_duration, parse_instant, system_clock
 from featurekit.errors import FeaturekitError, SettingsError
+from featurekit.key_sample import threshold
 
 FILE_NAME: Final = "featurekit.toml"
 _KEYS: Final[dict[tuple[str, ...], str]] = {
@@ -47,6 +58,12 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("redis", "url"): "redis_url",
     ("redis", "timeout_ms"): "redis_timeout_ms",
     ("redis", "retention"): "retention",
+    ("served_log", "path"): "served_log",
+    ("served_log", "sample"): "served_log_sample",
+    ("served_log", "rotate"): "served_log_rotate",
+    ("served_log", "queue"): "served_log_queue",
+    ("history", "path"): "history_path",
+    ("history", "keep"): "history_keep",
     ("registry", "url"): "registry_url",
     ("spark", "master"): "spark_master",
     ("spark", "driver_memory"): "spark_driver_memory",
@@ -72,6 +89,12 @@ class Settings:
     redis_url: str | None = field(default=None, repr=False)  # may hold a password
     redis_timeout_ms: int = 1000
     retention: int = 30 * DAY
+    served_log: Path | None = None
+    served_log_sample: float = 1.0
+    served_log_rotate: int = 5 * MINUTE
+    served_log_queue: int = 100_000
+    history_path: Path | None = None
+    history_keep: int = 90 * DAY
     registry_url: str | None = field(default=None, repr=False)
     spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
     spark_driver_memory: str = "4g"
@@ -85,6 +108,11 @@ class Settings:
     def registry(self) -> str:
         """Return the registry's URL: the one given, or an SQLite file under the state folder."""
         return self.registry_url or f"sqlite:///{self.state / 'registry.db'}"
+
+    @property
+    def history(self) -> Path:
+        """Return the folder of the kept rows: the one given, or one under the state folder."""
+        return self.history_path or self.state / "history"
 
     @property
     def models(self) -> Path:
@@ -115,6 +143,8 @@ def read_settings(
         settings,
         definitions=settings.root / settings.definitions,
         state=settings.root / settings.state,
+        history_path=None if settings.history_path is None else settings.root / settings.history_path,
+        served_log=None if settings.served_log is None else settings.root / settings.served_log,
     )
 
 
@@ -175,6 +205,12 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
+def _positive(number: int) -> int:
+    if number <= 0:
+        raise ValueError(number)
+    return number
+
+
 def _typed(key: str, value: Any) -> Any:
     """Return a setting as its type; text is how environment variables and flags come."""
     try:
@@ -184,11 +220,20 @@ def _typed(key: str, value: Any) -> Any:
                 if isinstance(value, bool) or number <= 0:
                     raise ValueError(value)
                 return number
-            case "retention":
+            case "retention" | "history_keep":
                 return parse_duration(value)
+            case "served_log_rotate":
+                return _positive(parse_duration(value))
+            case "served_log_queue" if not isinstance(value, bool):
+                return _positive(int(value))
+            case "served_log_sample" if not isinstance(value, bool):
+                threshold(share := float(value))
+                return share
+            case "served_log":
+                return Path(value)
             case "now":
                 return value if isinstance(value, int) else parse_instant(value)
-            case "definitions" | "state":
+            case "definitions" | "state" | "history_path":
                 return Path(value)
             case "project" | "environment" if not _SAFE_NAME.fullmatch(value):
                 raise SettingsError(

@@ -22,6 +22,7 @@ from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
+from featurekit.online.served_log import ServedLog
 from featurekit.plan import LookupPlan
 from featurekit.serving.json_values import shown
 from featurekit.status import Status
@@ -69,14 +70,15 @@ def lookup(
 
 
 @contextmanager
-def opened_client(settings: Settings) -> Iterator[FeatureClient]:
-    """Give a lookup client for the online store of the settings."""
+def opened_client(settings: Settings, log: ServedLog | None = None) -> Iterator[FeatureClient]:
+    """Give a lookup client for the online store of the settings; what a person looks up is served to no model."""
     with FeatureClient(
         online_url(settings),
         project=settings.project,
         environment=settings.environment,
         clock=settings.clock,
         timeout_ms=settings.redis_timeout_ms,
+        log=log,
     ) as client:
         yield client
 

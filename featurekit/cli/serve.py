@@ -12,6 +12,7 @@ from featurekit.cli.lookup import opened_client
 from featurekit.cli.model import opened_registry
 from featurekit.online.embedded import online_url
 from featurekit.online.redis import RedisStore
+from featurekit.online.served_log import served_log
 from featurekit.serving.app import LOOPBACK, HttpServer, create_app
 from featurekit.serving.model import ModelClient
 from featurekit.serving.runtime import Device
@@ -33,12 +34,15 @@ def serve(
     asked = invocation(context)
     settings = asked.settings()
     store = RedisStore(online_url(settings), timeout_ms=settings.redis_timeout_ms)
+    log = served_log(settings)
     try:
-        with opened_client(settings) as client:
+        with opened_client(settings, log) as client:
             models = ModelClient(client, opened_registry(settings), device=device)
             server = HttpServer(create_app(client, store, models), host=host, port=port)
             line = Line(f"serving {settings.project} ({settings.environment}) on {server.url}", Tone.GOOD)
             asked.output.answer(Answer(document={"url": server.url}, blocks=(line,)))
             server.run()
     finally:
+        if log is not None:
+            log.close()
         store.close()

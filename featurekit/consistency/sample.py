@@ -7,17 +7,12 @@ that lied). The hash is keyed by the seed and stable across processes, machines 
 
 from __future__ import annotations
 
-import hashlib
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from featurekit.errors import InputError
-
-HASH_BYTES: Final = 8
-_ALL: Final = 1 << (8 * HASH_BYTES)
-_SEED_BYTES: Final = 32
+from featurekit.key_sample import KeyHash, key_hash, threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +27,7 @@ class SampleRule:
     seed: str = ""
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise InputError(
-                f"{self.share!r} is not a share of the entities to sample",
-                why="a share is more than 0 and at most 1: 0.1 is every tenth entity",
-                try_=f"{self.share / 100:g} for {self.share:g} %" if 1 < self.share <= 100 else "0.1",
-            )
+        threshold(self.share)
         if self.max_entities < 1:
             raise InputError(
                 f"{self.max_entities} entities are no sample",
@@ -45,19 +35,14 @@ class SampleRule:
                 try_="at least 1",
             )
 
-    def hasher(self) -> Callable[[bytes], int]:
-        """Return the function from a key to its place in the order in which entities are chosen, 0 to 2^64 - 1.
-
-        >>> SampleRule(seed="").hasher()(b"JFK"), SampleRule(seed="monday").hasher()(b"JFK")
-        (2142423459197038213, 9796602932988288128)
-        """
-        seed = hashlib.blake2b(self.seed.encode(), digest_size=_SEED_BYTES).digest()
-        return lambda key: int.from_bytes(hashlib.blake2b(key, digest_size=HASH_BYTES, key=seed).digest())
+    def hasher(self) -> KeyHash:
+        """Return the function from a key to its place in the order in which entities are chosen, 0 to 2^64 - 1."""
+        return key_hash(self.seed)
 
     @property
     def threshold(self) -> int:
         """Keys with a hash below this are in the share."""
-        return _ALL if self.share == 1 else int(self.share * _ALL)
+        return threshold(self.share)
 
 
 @dataclass(slots=True)

@@ -69,6 +69,7 @@ class AnswerPlan:
     """How a service's answers are put together, worked out once."""
 
     def __init__(self, service: PlannedService) -> None:
+        self.plan = service.plan
         self.outputs = service.plan.outputs
         self.names = tuple(output.name for output in service.plan.outputs)
         self.aliases = tuple(view.alias for view in service.views)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from featurekit.online.answer import Answer, AnswerPlan, ViewRows
 from featurekit.online.columns import Codes
 from featurekit.online.present import float_rows, is_number, numpy_columns, python_lists
 from featurekit.online.request import Columns, did_you_mean
+from featurekit.plan import LookupPlan
 from featurekit.status import Status
 from featurekit.types import Field
 
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 class Features:
     """The outputs of one service for one entity or many, named `view.feature`, in the order that a model sees.
 
-    `service`, `fingerprint` and `at` say what was looked up and the one instant that everything in it is as of.
+    `service`, `fingerprint` and `at` say what was looked up and the one instant that everything in it is as of;
+    `request_id` is the request's name in the served-feature log, None where it has none.
     """
+
+    request_id: str | None = None
 
     def __init__(
         self,
@@ -159,6 +163,30 @@ class Features:
             alias: None if as_of is None else timedelta(microseconds=self.at - as_of)
             for alias, as_of in self.as_of.items()
         }
+
+    @property
+    def plan(self) -> LookupPlan:
+        """What the service reads and gives."""
+        return self._plan.plan
+
+    @property
+    def inputs(self) -> Mapping[str, Sequence[Any]]:
+        """The entity keys and request values as they were understood: a column of held values for each name."""
+        return self._columns.values
+
+    @property
+    def view_rows(self) -> Sequence[ViewRows]:
+        """What the store returned for each view, not yet decoded."""
+        return self._views
+
+    @property
+    def answered_from(self) -> Hashable:
+        """The plan and the refreshes that answered: requests with the same can be decoded together."""
+        return self._plan, tuple([(view.as_of, view.reason) for view in self._views])
+
+    def answered(self, columns: Columns, views: Sequence[ViewRows]) -> Features:
+        """Return other rows, answered by the same plan."""
+        return Features(self._plan, columns, views, service=self.service, fingerprint=self.fingerprint, at=self.at)
 
     @cached_property
     def _answer(self) -> Answer:

@@ -182,7 +182,9 @@ class _Api:
         features = self._asked(
             service,
             question,
-            lambda entities, request: self._client.lookup(service, entities, request, at=question.instant),
+            lambda entities, request: self._client.lookup(
+                service, entities, request, at=question.instant, request_id=question.request_id
+            ),
         )
         return encode_features(features)
 
@@ -194,7 +196,7 @@ class _Api:
         service = models.load(model).record.service
 
         def ask(entities: Any, request: Any) -> Prediction:
-            return models.predict(model, entities, request, at=question.instant)
+            return models.predict(model, entities, request, at=question.instant, request_id=question.request_id)
 
         try:
             prediction = self._asked(service, question, ask)

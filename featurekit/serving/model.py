@@ -100,6 +100,7 @@ class ModelClient:
         self, features: FeatureClient, models: ModelSource, *, device: Device = Device.AUTO, threads: int = 1
     ) -> None:
         self._features = features
+        self._unlogged = features.unlogged()
         self._models = models
         self._device = device
         self._threads = threads
@@ -114,6 +115,7 @@ class ModelClient:
         *,
         at: datetime | Instant | None = None,
         on_unavailable: OnUnavailable = "refuse",
+        request_id: str | None = None,
     ) -> Prediction:
         """Return the model's answer for one entity or many; the arguments are those of `FeatureClient.lookup`.
 
@@ -123,13 +125,13 @@ class ModelClient:
         """
         loaded = self.load(model)
         try:
-            features = self._lookup(loaded.record, entities, request, at)
+            features = self._lookup(loaded.record, entities, request, at, request_id)
         except (KeyTypeError, NotRegisteredError, ModelError) as error:
             # It may have been registered again since: for what the service gives now, or for another service.
             newest = self._newest(loaded.record, error)
             if newest == loaded.record:
                 raise
-            features = self._lookup(newest, entities, request, at)
+            features = self._lookup(newest, entities, request, at, request_id)
             loaded = self._load(newest)  # only now: a version that does not fit yet leaves the loaded one in place
         if on_unavailable != "nan":
             _check_available(features, loaded.record)
@@ -177,9 +179,12 @@ class ModelClient:
                 raise error from None  # most likely the question is wrong, whatever was registered since
             raise
 
-    def _lookup(self, record: ModelRecord, entities: Any, request: Any, at: datetime | Instant | None) -> Features:
+    def _lookup(
+        self, record: ModelRecord, entities: Any, request: Any, at: datetime | Instant | None, request_id: str | None
+    ) -> Features:
         """Return what the model's service gives, if that is what the model was registered for."""
-        features = self._features.lookup(record.service, entities, request, at=at)
+        # Logged below, for the model that takes it: what it refuses is served to nobody.
+        features = self._unlogged.lookup(record.service, entities, request, at=at, request_id=request_id)
         if features.fingerprint != record.service_fingerprint:
             raise ModelError(
                 f"model {record.name} v{record.version} is not for the {record.service} that is served now",
@@ -189,6 +194,7 @@ class ModelClient:
                 try_="retrain it on the new definitions and register it again; or, where it is for definitions that"
                 " readers have not moved to yet, materialize those",
             )
+        self._features.log_served(features, model=record.name, model_version=record.version)
         return features
 
 

@@ -1,9 +1,9 @@
 """The HTTP bodies, between bytes and values: what a request says, and an answer in the shape of the question.
 
-    {"entities": {"carrier": "UA"}, "request": {"distance": 1400}, "at": "2013-11-15T03:00Z"}
+    {"entities": {"carrier": "UA"}, "request": {"distance": 1400}, "at": "2013-11-15T03:00Z", "request_id": "a1"}
 
-`entities` is one object or a list of them; so is `request`, which may be left away, as may `at`. An answer's `values`,
-`statuses` and `reasons` are one object or a list of them, as `entities` was.
+`entities` is one object or a list of them; so is `request`, which may be left away, as may `at` and `request_id`. An
+answer's `values`, `statuses` and `reasons` are one object or a list of them, as `entities` was.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     entities: Rows
     request: Rows | None = None
     at: str | None = None
+    request_id: str | None = None
 
     @property
     def instant(self) -> Instant | None:
@@ -163,8 +164,10 @@ def _read_row(row: dict[str, Any], readers: Readers) -> dict[str, Any]:
 
 
 def _header(features: Features) -> dict[str, Any]:
+    named = {} if features.request_id is None else {"request_id": features.request_id}
     return {
         "service": features.service,
+        **named,
         "at": format_instant(features.at),
         "as_of": {view: None if at is None else format_instant(at) for view, at in features.as_of.items()},
     }

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow.parquet as pq
 import pytest
 
 from featurekit.errors import SettingsError
 from featurekit.online.client import FeatureClient
 from featurekit.online.publish import publish_plans, switch_services
 from featurekit.online.redis import RedisStore
+from featurekit.online.served_log import ServedLog
 from featurekit.serving.app import HttpServer, create_app
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
@@ -432,3 +434,22 @@ def _until(holds: Callable[[], bool]) -> None:
                 return
         time.sleep(0.02)
     raise AssertionError("it never held")
+
+
+def test_what_is_served_over_http_is_logged_with_its_request_id_and_model(shop: Shop, tmp_path: Path) -> None:
+    columns = ["spend.orders_7d", "basket.ratio"]
+    onnx = echo(shop.folder / "echo.onnx", len(columns))
+    register_model(shop.registry, name="echo", onnx=onnx, service="score", now=NOW, columns=columns)
+    with ServedLog(tmp_path / "served", project="shop", environment="test") as log:
+        client = FeatureClient(project="shop", environment="test", store=shop.store, clock=lambda: NOW, log=log)
+        app = create_app(client, shop.store, ModelClient(client, shop.registry))
+        with served(HttpServer(app)) as http:
+            question = {"entities": {"user_id": 1}, "request": PRICE}
+            looked_up = post(http, "/v1/lookup/score", question)
+            predicted = post(http, "/v1/predict/echo", {**question, "request_id": "r2"})
+    rows = [row for file in (tmp_path / "served/score").iterdir() for row in pq.read_table(file).to_pylist()]
+    assert predicted["request_id"] == "r2"
+    assert {(row["request_id"], row["model"], row["model_version"]) for row in rows} == {
+        (looked_up["request_id"], None, None),
+        ("r2", "echo", 1),
+    }

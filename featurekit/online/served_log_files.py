@@ -1,0 +1,125 @@
+"""Tables of the served-feature log -> Parquet files that appear whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from featurekit.clock import SECOND, Clock, Instant, to_datetime
+from featurekit.key_sample import key_hash, threshold
+from featurekit.online.served_answer import Served
+from featurekit.online.served_log_rows import KeySample, log_schema_metadata, log_tables
+from featurekit.plan import LookupPlan
+
+_TOKEN_BYTES: Final = 8
+_SHOWN: Final = 8
+
+
+@dataclass(slots=True, kw_only=True)
+class _Unwritten:
+    """Rows of one version of a service that will be one file."""
+
+    plan: LookupPlan
+    since: Instant
+    tables: list[pa.Table] = field(default_factory=list)
+    rows: int = 0
+    size: int = 0
+
+
+class LogFiles:
+    """Collects rows and writes them, a file for each service version, when they are old or large enough.
+
+    For one thread. Nothing is raised: rows that can't be decoded or written are counted in `failed`, and `problem`
+    says what went wrong last.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        project: str,
+        environment: str,
+        share: float,
+        seed: str,
+        rotate: int,
+        max_bytes: int,
+        clock: Clock,
+        random: Callable[[int], bytes],
+    ) -> None:
+        self.written = self.outside_sample = self.failed = 0
+        self.problem = ""
+        self._folder = folder
+        self._project, self._environment = project, environment
+        self._sample = KeySample(key_hash(seed), threshold(share), seed, share)
+        self._rotate, self._max_bytes = rotate, max_bytes
+        self._clock, self._random = clock, random
+        self._unwritten: dict[str, _Unwritten] = {}
+
+    def add(self, served: Sequence[Served]) -> None:
+        """Take what was served; requests that can't be decoded together are decoded one by one."""
+        rows = sum(len(each.features) for each in served)
+        try:
+            self._keep(served, rows)
+        except Exception as error:  # noqa: BLE001  a row that can't be decoded must not end the log
+            if len(served) == 1:
+                self._lose(rows, error)
+                return
+            for each in served:
+                self.add([each])
+
+    def write_due(self, *, everything: bool) -> None:
+        """Write each file that is due, or all."""
+        now = self._clock()
+        for fingerprint, rows in list(self._unwritten.items()):
+            if everything or now - rows.since >= self._rotate or rows.size >= self._max_bytes:
+                del self._unwritten[fingerprint]
+                try:
+                    self._write(rows)
+                except (OSError, pa.ArrowException) as error:
+                    self._lose(rows.rows, error)
+
+    def _keep(self, served: Sequence[Served], rows: int) -> None:
+        made = list(log_tables(served, self._sample))
+        now = self._clock()
+        for plan, table in made:
+            into = self._unwritten.setdefault(plan.fingerprint, _Unwritten(plan=plan, since=now))
+            into.tables.append(table)
+            into.rows += table.num_rows
+            into.size += table.nbytes
+        self.outside_sample += rows - sum(table.num_rows for _, table in made)
+
+    def _write(self, rows: _Unwritten) -> None:
+        """Write a file under a name that readers pass over, then give it its own."""
+        stamp = to_datetime(rows.since - rows.since % SECOND).strftime("%Y%m%dT%H%M%SZ")
+        name = f"{stamp}-{rows.plan.fingerprint[:_SHOWN]}-{self._random(_TOKEN_BYTES).hex()}.parquet"
+        folder = self._folder / rows.plan.service
+        unfinished = folder / f".{name}"
+        metadata = log_schema_metadata(
+            rows.plan, project=self._project, environment=self._environment, sample=self._sample
+        )
+        table = pa.concat_tables(rows.tables).replace_schema_metadata(metadata)
+        content = pa.BufferOutputStream()
+        pq.write_table(table, content, compression="zstd")
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with unfinished.open("wb") as file:
+                file.write(content.getvalue())
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.rename(folder / name)
+        except OSError:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
+        self.written += rows.rows
+
+    def _lose(self, rows: int, error: Exception) -> None:
+        self.failed += rows
+        self.problem = f"{type(error).__name__}: {error}"

@@ -1,0 +1,144 @@
+"""What was served, as tables of the log: requests of one plan and the same refreshes are decoded together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from featurekit.arrow_types import for_arrow, to_arrow
+from featurekit.key_sample import KeyHash
+from featurekit.online.answer import ViewRows
+from featurekit.online.keys import entity_key_encoder
+from featurekit.online.request import Columns
+from featurekit.online.result import Features
+from featurekit.online.served_answer import Served
+from featurekit.plan import LookupPlan
+from featurekit.served_columns import (
+    AS_OF,
+    FINGERPRINT,
+    LOG_FORMAT,
+    METADATA,
+    MODEL,
+    MODEL_VERSION,
+    REQUEST_ID,
+    SERVICE,
+    STATUS,
+    TIMESTAMP,
+    input_column,
+)
+from featurekit.types import DataType
+
+
+class KeySample(NamedTuple):
+    """Which rows are logged: those whose key's hash is below the threshold."""
+
+    hash_of: KeyHash
+    threshold: int
+    seed: str
+    share: float
+
+
+def log_tables(served: Sequence[Served], sample: KeySample) -> Iterator[tuple[LookupPlan, pa.Table]]:
+    """Yield what the log keeps of some requests, and the plan that answered: rows of the sample alone."""
+    groups: dict[Any, list[Served]] = {}
+    for each in served:
+        # Where everything is as of the same refreshes, many requests decode as one of many rows.
+        groups.setdefault(each.features.answered_from, []).append(each)
+    for group in groups.values():
+        plan = group[0].features.plan
+        counts = np.array([len(each.features) for each in group])
+        columns = _together([each.features.inputs for each in group])
+        kept = _sampled(plan, columns, int(counts.sum()), sample)
+        if kept.any():
+            yield plan, _table(group, counts, columns, kept)
+
+
+def log_schema_metadata(plan: LookupPlan, *, project: str, environment: str, sample: KeySample) -> dict[bytes, bytes]:
+    """Return what a file of the log says of itself."""
+    content = {
+        "format": LOG_FORMAT,
+        "project": project,
+        "environment": environment,
+        "service": plan.service,
+        "fingerprint": plan.fingerprint,
+        "views": {part.alias: {"view": part.view, "fingerprint": part.fingerprint} for part in plan.views},
+        "keys": [key.request for key in plan.keys],
+        "request": list(plan.request.names),
+        "sample": {"share": sample.share, "seed": sample.seed},
+    }
+    return {METADATA: json.dumps(content, separators=(",", ":")).encode()}
+
+
+def _together(parts: Sequence[Any]) -> dict[str, list[Any]]:
+    if len(parts) == 1:
+        return {name: list(values) for name, values in parts[0].items()}
+    return {name: [value for part in parts for value in part[name]] for name in parts[0]}
+
+
+def _sampled(plan: LookupPlan, columns: dict[str, list[Any]], count: int, sample: KeySample) -> np.ndarray[Any, Any]:
+    if sample.share == 1:
+        return np.ones(count, np.bool_)
+    texts = entity_key_encoder([key.type for key in plan.keys])([columns[key.request] for key in plan.keys])
+    # A NULL key is an entity too: the empty text is no other one's.
+    return np.array([sample.hash_of(text or b"") < sample.threshold for text in texts], np.bool_)
+
+
+def _table(
+    group: Sequence[Served], counts: np.ndarray[Any, Any], columns: dict[str, list[Any]], kept: np.ndarray[Any, Any]
+) -> pa.Table:
+    first = group[0].features
+    features = _features(group, columns, kept)
+    plan, rows = first.plan, int(kept.sum())
+    owner = np.repeat(np.arange(len(group)), counts)[kept]
+
+    def each(values: list[Any], kind: pa.DataType) -> pa.Array:
+        return pa.array(values, kind).take(pa.array(owner))
+
+    def same(value: Any, kind: pa.DataType) -> pa.Array:
+        return pa.repeat(pa.scalar(value, kind), rows)
+
+    instant = pa.timestamp("us", tz="UTC")
+    named: list[tuple[str, pa.Array]] = [
+        (REQUEST_ID, each([one.request_id for one in group], pa.string())),
+        (TIMESTAMP, each([one.features.at for one in group], instant)),
+        (SERVICE, same(plan.service, pa.string())),
+        (FINGERPRINT, same(plan.fingerprint, pa.string())),
+        (MODEL, each([one.model for one in group], pa.string())),
+        (MODEL_VERSION, each([one.model_version for one in group], pa.int64())),
+    ]
+    kinds = {key.request: key.type for key in plan.keys} | {field.name: field.type for field in plan.request.fields}
+    named += [(input_column(name), _array(features.inputs[name], kind)) for name, kind in kinds.items()]
+    answer = features.to_arrow()
+    named += [(name, answer.column(name).combine_chunks()) for name in answer.column_names]
+    codes = np.ascontiguousarray(features.statuses.T.astype(np.int8))
+    named.append((STATUS, pa.StructArray.from_arrays([pa.array(code) for code in codes], list(features.names))))
+    as_of = features.as_of
+    named.append((AS_OF, pa.StructArray.from_arrays([same(at, instant) for at in as_of.values()], list(as_of))))
+    return pa.table([array for _, array in named], names=[name for name, _ in named])
+
+
+def _features(group: Sequence[Served], columns: dict[str, list[Any]], kept: np.ndarray[Any, Any]) -> Features:
+    """Return the sampled rows of some requests as one answer."""
+    if len(group) == 1 and kept.all():
+        return group[0].features
+    parts = [each.features.view_rows for each in group]
+    views = [
+        ViewRows(rows=_chosen([row for part in parts for row in part[i].rows], kept), as_of=of.as_of, reason=of.reason)
+        for i, of in enumerate(parts[0])
+    ]
+    held = {name: _chosen(values, kept) for name, values in columns.items()}
+    return group[0].features.answered(Columns(held, int(kept.sum()), is_single=False), views)
+
+
+def _chosen(values: list[Any], kept: np.ndarray[Any, Any]) -> list[Any]:
+    if not values or kept.all():  # a view that could not answer has no rows
+        return values
+    return [value for value, is_kept in zip(values, kept.tolist(), strict=True) if is_kept]
+
+
+def _array(values: Sequence[Any], kind: DataType) -> pa.Array:
+    return pa.array([for_arrow(value, kind) for value in values], to_arrow(kind))
