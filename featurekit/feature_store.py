@@ -30,6 +30,7 @@ from featurekit.online.embedded import online_url
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
 from featurekit.online.result import Features
+from featurekit.online.served_log import ServedLog, served_log
 from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
@@ -110,9 +111,18 @@ class FeatureStore:
             environment=self.settings.environment,
             clock=self.settings.clock,
             timeout_ms=self.settings.redis_timeout_ms,
+            log=self.served_log,
         )
         self._open.callback(client.close)
         return client
+
+    @cached_property
+    def served_log(self) -> ServedLog | None:
+        """The log of what lookups and predictions answer; None where the settings ask for none."""
+        log = served_log(self.settings)
+        if log is not None:
+            self._open.callback(log.close)
+        return log
 
     @cached_property
     def registry(self) -> Registry:
@@ -178,9 +188,17 @@ class FeatureStore:
 
         return refresh_each(wanted, refresh, progress=progress)
 
-    def lookup(self, service: str, entities: Any, request: Any = None, *, at: Instant | None = None) -> Features:
+    def lookup(
+        self,
+        service: str,
+        entities: Any,
+        request: Any = None,
+        *,
+        at: Instant | None = None,
+        request_id: str | None = None,
+    ) -> Features:
         """Return the features of one or many entities, as `FeatureClient.lookup` does."""
-        return self.client.lookup(service, entities, request, at=at)
+        return self.client.lookup(service, entities, request, at=at, request_id=request_id)
 
     def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
         """Write a training set: for each label row what serving would have answered at its time."""
@@ -192,7 +210,7 @@ class FeatureStore:
         """Compare what is served with what training says, for a sample of entities."""
         return check_consistency(
             engine=self.engine,
-            client=self.client,
+            client=self.client.unlogged(),
             store=self.online,
             namespace=self.namespace,
             views=self._views(views),
@@ -215,9 +233,12 @@ class FeatureStore:
         *,
         at: Instant | None = None,
         on_unavailable: OnUnavailable = "refuse",
+        request_id: str | None = None,
     ) -> Prediction:
         """Look up the model's features and run it; not where one of them is UNAVAILABLE, unless that is to be NaN."""
-        return self.models.predict(model, entities, request, at=at, on_unavailable=on_unavailable)
+        return self.models.predict(
+            model, entities, request, at=at, on_unavailable=on_unavailable, request_id=request_id
+        )
 
     def explain(self, name: str) -> Explanation:
         """Return how a view or service is computed, encoded and evaluated."""
@@ -235,7 +256,7 @@ class FeatureStore:
             name,
             entity,
             engine=self.engine,
-            client=self.client,
+            client=self.client.unlogged(),
             store=self.online,
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
