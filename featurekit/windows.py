@@ -20,13 +20,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from featurekit.clock import DAY, Instant, format_duration, from_date, parse_duration, to_date
-from featurekit.errors import InputError, TimeError
+from featurekit.errors import InputError
 from featurekit.grid import first_instant
 
 MOST_ROWS: Final = 1000
 _MOST_DAYS: Final = 36_525  # a century, as durations are at most
-_FIRST_DAY: Final = from_date(date.min)
-_LAST_DAY: Final = from_date(date.max)
+FIRST_DAY: Final = from_date(date.min) + 1
+LAST_DAY: Final = from_date(date.max)
+"""The dates whose first instants every zone has in the years 1 to 9999; what is before them has always begun."""
 _MONDAY: Final = -3  # 1969-12-29
 
 
@@ -95,7 +96,7 @@ def start_of(window: Window, at: Instant) -> Instant | None:
 
 
 def start_of_unit(window: Calendar, number: int) -> Instant | None:
-    """Return the first instant of a unit of the calendar by its number; None where its first date is in no calendar."""
+    """Return the first instant of a unit of the calendar by its number; None where its first date has none."""
     match window.unit:
         case CalendarUnit.DAY:
             day = number
@@ -117,33 +118,25 @@ def unit_number(unit: CalendarUnit, day: int) -> int:
         case CalendarUnit.WEEK:
             return (day - _MONDAY) // 7
         case CalendarUnit.MONTH:
-            if day < _FIRST_DAY:
-                return date.min.year * 12 - 1
             first = to_date(day)
             return first.year * 12 + first.month - 1
 
 
 def start_of_date(day: int, timezone: str | None) -> Instant | None:
-    """Return the first instant of a date (days since 1970-01-01); None where no calendar has it."""
-    if not _FIRST_DAY <= day <= _LAST_DAY:
+    """Return the first instant of a date (days since 1970-01-01); None outside of FIRST_DAY to LAST_DAY."""
+    if not FIRST_DAY <= day <= LAST_DAY:
         return None
-    if timezone is None:
-        return day * DAY
-    try:
-        return first_instant(day, timezone)
-    except TimeError:
-        return None
+    return day * DAY if timezone is None else first_instant(day, timezone)
 
 
 def date_at(at: Instant, timezone: str | None) -> int:
-    """Return the latest date (days since 1970-01-01) that has begun by an instant; the day before 0001-01-01 where
-    none has.
+    """Return the latest date (days since 1970-01-01) that has begun by an instant, from the one before FIRST_DAY on.
 
     It is what a clock reads, but where clocks fall back across midnight: a date that has begun is not taken back.
     """
     # A clock is less than a day away from UTC, but for zones that have skipped a date.
-    day = min(max(at // DAY, _FIRST_DAY), _LAST_DAY) + 2
-    while day >= _FIRST_DAY:
+    day = min(max(at // DAY, FIRST_DAY), LAST_DAY) + 2
+    while day >= FIRST_DAY:
         start = start_of_date(day, timezone)
         if start is not None and start <= at:
             break

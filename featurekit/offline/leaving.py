@@ -9,12 +9,21 @@ import numpy as np
 
 from featurekit.clock import DAY
 from featurekit.offline.intervals import Ints
-from featurekit.windows import Calendar, Elapsed, LastRows, Lifetime, Window, start_of_date, start_of_unit, unit_number
+from featurekit.windows import (
+    FIRST_DAY,
+    LAST_DAY,
+    Calendar,
+    Elapsed,
+    LastRows,
+    Lifetime,
+    Window,
+    start_of_date,
+    start_of_unit,
+    unit_number,
+)
 
 FOR_EVER: Final = 1 << 62
 """Far outside of any timestamp, and far enough inside int64 to add windows to."""
-_FIRST_DAY: Final = -719_162  # 0001-01-01
-_LAST_DAY: Final = 2_932_896  # 9999-12-31
 
 
 def leaving(window: Window | None, event: Ints) -> Ints:
@@ -50,10 +59,10 @@ def _leaving_calendar(window: Calendar, event: Ints) -> Ints:
 
 def _dates(timezone: str | None, event: Ints) -> Ints:
     """Return the latest date that has begun by each event, as `windows.date_at` does for one."""
-    near = np.unique(np.clip(event // DAY, _FIRST_DAY, _LAST_DAY))
+    near = np.unique(np.clip(event // DAY, FIRST_DAY, LAST_DAY))
     # A clock is less than a day away from UTC, but for zones that have skipped a date.
     candidates = np.unique(near[:, None] + np.arange(-2, 3)).tolist()
     begun = [(day, start) for day in candidates if (start := start_of_date(day, timezone)) is not None]
-    dates = np.array([_FIRST_DAY - 1, *(day for day, _ in begun)], np.int64)
+    dates = np.array([FIRST_DAY - 1, *(day for day, _ in begun)], np.int64)
     starts = np.array([-FOR_EVER, *(start for _, start in begun)], np.int64)
     return dates[np.searchsorted(starts, event, side="right") - 1]
