@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from featurekit.compile_changes import compile_changes, compile_deleted
 from featurekit.compile_features import AlreadyToldError, FeatureCompiler, RowScope
 from featurekit.compile_on_demand import Report, compile_on_demand
 from featurekit.compile_services import compile_service
@@ -60,7 +61,7 @@ def compile_repository(loaded: LoadedRepo, base: Path) -> CompiledRepository:
             views[view.name] = compiled
     for view in loaded.set_aside.values():
         if schema := schemas.get(view.source):
-            _check_expressions(view, RowScope.of(repository.sources[view.source], schema), mistakes.add)
+            _check_expressions(view, repository.sources[view.source], schema, mistakes.add)
     for on_demand in repository.on_demand_feature_views.values():
         compile_on_demand(
             on_demand, {name: name for name in views}, views, mistakes.add, known=repository, left_out=loaded.left_out
@@ -78,10 +79,11 @@ def compile_repository(loaded: LoadedRepo, base: Path) -> CompiledRepository:
     return CompiledRepository(repository=repository, views=views, services=services, view_services=own)
 
 
-def _check_expressions(view: FeatureView, scope: RowScope, report: Report) -> None:
+def _check_expressions(view: FeatureView, source: Source, schema: SourceSchema, report: Report) -> None:
     """Report the mistakes in the SQL of a view that can't be compiled for another reason."""
+    scope = RowScope.of(source, schema)
     _where(view, scope, report)
-    compiler = FeatureCompiler(view=view, scope=scope, report=report)
+    compiler = FeatureCompiler(view=view, scope=scope, report=report, kind=source.kind)
     for feature in view.features:
         compiler.compile(feature.name)
 
@@ -94,7 +96,7 @@ def compile_view(
     scope = RowScope.of(source, schema)
     keys = _key_columns(view, entity, scope, report)
     where, where_ok = _where(view, scope, report)
-    compiler = FeatureCompiler(view=view, scope=scope, report=report)
+    compiler = FeatureCompiler(view=view, scope=scope, report=report, kind=source.kind)
     features = [compiler.compile(feature.name) for feature in view.features]
     if keys is None or not where_ok or any(feature is None for feature in features):
         return None
@@ -103,7 +105,8 @@ def compile_view(
         report((*path, "features"), InputError("the view has no features", try_="declare at least one"))
         return None
     slots = compiler.slots
-    nodes: list[Node] = [where] if where is not None else []
+    changes = compile_changes(source, scope, keys)
+    nodes: list[Node] = [*changes.decides] if where is None else [where, *changes.decides]
     nodes += [part for slot in slots for part in (slot.argument, slot.by, slot.filter) if part is not None]
     used = tuple(sorted({column for node in nodes for column in columns(node)}, key=lambda column: column.name))
     fingerprint = view_fingerprint(
@@ -115,6 +118,8 @@ def compile_view(
         columns=used,
         slots=slots,
         features=done,
+        row_key=changes.row_key,
+        deleted=changes.deleted,
     )
     return CompiledView(
         view=view,
@@ -127,6 +132,8 @@ def compile_view(
         slots=slots,
         features=done,
         fingerprint=fingerprint,
+        row_key=changes.row_key,
+        deleted=changes.deleted,
     )
 
 
@@ -140,7 +147,14 @@ def _source_schema(source: Source, base: Path, report: Report) -> SourceSchema |
     problems = check_source(source, schema)
     for problem in problems:
         report(problem.path, DefinitionError(problem.what, why=problem.why, try_=problem.try_))
-    return None if problems else schema
+    if problems:
+        return None
+    try:
+        compile_deleted(source, RowScope.of(source, schema))
+    except FeaturekitError as error:
+        report((*path, "deleted"), error)
+        return None
+    return schema
 
 
 def _where(view: FeatureView, scope: RowScope, report: Report) -> tuple[Node | None, bool]:

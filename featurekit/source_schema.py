@@ -13,7 +13,19 @@ from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import SourceError
 from featurekit.parquet_footer import FooterColumn, TimeUnit, read_footer
 from featurekit.source_files import SourceFile, csv_header, is_remote, source_files
-from featurekit.types import DataType, Date, Field, Int32, Int64, Schema, String, Timestamp, TimestampNtz, integer_range
+from featurekit.types import (
+    DataType,
+    Date,
+    Field,
+    Int32,
+    Int64,
+    Schema,
+    String,
+    Timestamp,
+    TimestampNtz,
+    integer_range,
+    is_nested,
+)
 
 _NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -199,7 +211,7 @@ def check_source(source: Source, schema: SourceSchema) -> tuple[Problem, ...]:
 
 
 def _source_problems(source: Source, schema: SourceSchema) -> Iterator[Problem]:
-    for field_name in ("event_timestamp", "created_timestamp"):
+    for field_name in ("event_timestamp", "created_timestamp", "valid_to"):
         column = getattr(source, field_name)
         if column is not None:
             yield from missing_column(column, schema, (field_name,)) or _timestamp_problems(
@@ -207,7 +219,10 @@ def _source_problems(source: Source, schema: SourceSchema) -> Iterator[Problem]:
             )
     if source.event_id is not None:
         yield from missing_column(source.event_id, schema, ("event_id",))
-    if source.timezone is not None and not schema.naive:
+    for at, column in enumerate(source.row_key or ()):
+        path = ("row_key", at)
+        yield from missing_column(column, schema, path) or _part_of_key_problems(source, column, schema, path)
+    if source.timezone is not None and not schema.naive and not date_times(source, schema):
         yield Problem(
             path=("timezone",),
             what=f"source {source.name}: no column is without a zone, so there is nothing to read in {source.timezone}",
@@ -228,21 +243,46 @@ def missing_column(name: str, schema: SourceSchema, path: tuple[str | int, ...])
     return (Problem(path=path, what=f"there is no column {name}", why=why, try_=did_you_mean(name, known)),)
 
 
+def date_times(source: Source, schema: SourceSchema) -> frozenset[str]:
+    """Return the source's time columns that are dates: each stands for the first instant of it in its `timezone`."""
+    fields = {column: schema.schema.get(column) for column in source.time_columns}
+    return frozenset(column for column, field in fields.items() if field and isinstance(field.type, Date))
+
+
+def _part_of_key_problems(
+    source: Source, name: str, schema: SourceSchema, path: tuple[str | int, ...]
+) -> Iterator[Problem]:
+    column = schema.schema.get(name)
+    assert column is not None
+    if is_nested(column.type):
+        why = "the things of a source are told apart by plain values"
+        yield Problem(path=path, what=f"{name} is {column.type}", why=why, try_="one of its parts, as a column in sql:")
+    elif isinstance(column.type, TimestampNtz) and source.timezone is None:
+        yield _without_zone(name, path)
+
+
+def _without_zone(name: str, path: tuple[str | int, ...]) -> Problem:
+    return Problem(
+        path=path,
+        what=f"{name} has no zone, and the source declares none",
+        why="a time without a zone is a different instant everywhere",
+        try_="timezone: UTC, or the zone of the clocks that wrote it, such as America/New_York",
+    )
+
+
 def _timestamp_problems(source: Source, name: str, field_name: str, schema: SourceSchema) -> Iterator[Problem]:
     column = schema.schema.get(name)
     kind = column.type if column else None
     if isinstance(kind, TimestampNtz) and source.timezone is None:
+        yield _without_zone(name, (field_name,))
+    elif isinstance(kind, Date) and source.timezone is None:
         yield Problem(
             path=(field_name,),
-            what=f"{name} has no zone, and the source declares none",
-            why="a time without a zone is a different instant everywhere",
-            try_="timezone: UTC, or the zone of the clocks that wrote it, such as America/New_York",
+            what=f"{field_name} {name} is a date, and the source declares no zone",
+            why="a date is taken for its first instant, which is another one in each zone",
+            try_="timezone: UTC, or the zone whose days they are, such as America/New_York",
         )
-    elif isinstance(kind, Date):
-        why = "a date is a whole day; an event happened at an instant of it"
-        try_ = "in sql:, the instant that is meant, such as CAST(day AS TIMESTAMP)"
-        yield Problem(path=(field_name,), what=f"{field_name} {name} is a date", why=why, try_=try_)
-    elif not isinstance(kind, Timestamp | TimestampNtz):
+    elif not isinstance(kind, Timestamp | TimestampNtz | Date):
         yield Problem(
             path=(field_name,),
             what=f"{field_name} {name} is {kind}",

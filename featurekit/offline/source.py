@@ -6,6 +6,8 @@ An events step has the columns
     $event      when it happened
     $created    when it could be known, never null
     $id         what versions of one event share, where the source declares `event_id`
+    $row0 …     what names the thing a row of changes is about, where that is not the join keys
+    $valid_to   when what a row of changes says ends, where the source declares `valid_to`; NULL is never
     …           the view's source columns, under their names
 
 A row without an event timestamp is no event; it may still be the newest version of one, and so take it away. Such rows
@@ -20,9 +22,10 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import DAY, MILLISECOND, format_instant
 from featurekit.compiled import CompiledView, KeyColumn
-from featurekit.definitions.source import Source, SourceFormat
+from featurekit.definitions.source import Source, SourceFormat, SourceKind
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.expr.nodes import Column
+from featurekit.offline.date_columns import date_bounds, first_instant_sql
 from featurekit.offline.engine import FILE_COLUMN, BatchEngine
 from featurekit.offline.source_columns import (
     cell_text,
@@ -47,7 +50,7 @@ from featurekit.offline.sql import (
 )
 from featurekit.parquet_footer import null_counts
 from featurekit.source_files import is_remote, source_files
-from featurekit.source_schema import SourceSchema
+from featurekit.source_schema import SourceSchema, date_times
 from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ EVENT: Final = "$event"
 CREATED: Final = "$created"
 SUPERSEDED: Final = "$superseded"
 ID: Final = "$id"
+VALID_TO: Final = "$valid_to"
 
 
 def key_name(position: int) -> str:
@@ -65,6 +69,17 @@ def key_name(position: int) -> str:
 
 def key_names(view: CompiledView) -> tuple[str, ...]:
     return tuple(key_name(position) for position in range(len(view.keys)))
+
+
+def row_key_names(view: CompiledView) -> tuple[str, ...]:
+    """Return the columns that name the thing a row of changes is about."""
+    if _is_own_row_key(view):
+        return tuple(f"$row{position}" for position in range(len(view.row_key)))
+    return key_names(view)
+
+
+def _is_own_row_key(view: CompiledView) -> bool:
+    return {column.name for column in view.row_key} != {key.source_column for key in view.keys}
 
 
 def entity_key(key: KeyColumn, value: Sql) -> Sql:
@@ -91,7 +106,8 @@ def frame_name(view: CompiledView) -> str:
 def event_steps(view: CompiledView, *, known_by: int | None, since: int | None, until: int | None) -> Query:
     """Return the steps that read the view's source; the last one, `events`, has the rows known by an instant.
 
-    Rows outside [since, until) may be there or not: the bounds are for readers that can skip what lies outside.
+    Of snapshots it has all rows that were ever known: one that was not yet decides whether its snapshot was whole. Rows
+    outside [since, until) may be there or not: the bounds are for readers that can skip what lies outside.
     """
     source, schema = view.source, view.source_schema
     columns = _referenced(view)
@@ -116,6 +132,8 @@ def _bounds(view: CompiledView, since: int | None, until: int | None) -> tuple[S
     """Return conditions on the raw event timestamp that no row in [since, until) fails."""
     source, schema = view.source, view.source_schema
     column = source.event_timestamp
+    if column in date_times(source, schema) and source.origin is not SourceFormat.CSV:
+        return date_bounds(typed_column(source, schema, column), since, until)
     if source.origin is SourceFormat.CSV or column in (*schema.partitions, *schema.nanosecond_columns):
         return ()
     naive = column in schema.naive
@@ -147,21 +165,32 @@ def _later(column: str) -> str:
 
 def _events(view: CompiledView, read: str, readings: tuple[str, ...], known_by: int | None) -> Select:
     source = view.source
+    dates = date_times(source, view.source_schema)
 
     def value(column: str) -> Sql:
         if column not in readings:
             return name(column)
         return chosen_instant(name(column), name(_first(column)), name(_later(column)), str(source.timezone))
 
-    event = value(source.event_timestamp)
-    created = created_sql(source, event, None if source.created_timestamp is None else value(source.created_timestamp))
+    def time(column: str) -> Sql:
+        return first_instant_sql(name(column), str(source.timezone)) if column in dates else value(column)
+
+    event = time(source.event_timestamp)
+    created = created_sql(source, event, None if source.created_timestamp is None else time(source.created_timestamp))
     keys = [_widened(view, position, value(key.source_column)) for position, key in enumerate(view.keys)]
     columns = [*zip(key_names(view), keys, strict=True), (EVENT, event), (CREATED, created)]
     if source.event_id is not None:
         columns.append((ID, value(source.event_id)))
+    if view.row_key and _is_own_row_key(view):
+        columns += zip(row_key_names(view), (value(column.name) for column in view.row_key), strict=True)
+    if source.valid_to is not None:
+        columns.append((VALID_TO, time(source.valid_to)))
     columns += [(column_name(column), value(column.name)) for column in view.columns]
+    if source.kind is SourceKind.SNAPSHOTS:
+        known_by = None
     known = f"{created} IS NOT NULL" if known_by is None else f"{created} <= {instant(known_by)}"
-    note = "events" if known_by is None else f"events known by {format_instant(known_by)}"
+    note = "rows" if source.is_state else "events"
+    note += "" if known_by is None else f" known by {format_instant(known_by)}"
     return Select(columns=tuple(columns), source=read, where=(known,), note=note)
 
 
@@ -234,8 +263,9 @@ def _read_sql(engine: BatchEngine, source: Source) -> DataFrame:
 
 def _referenced(view: CompiledView) -> tuple[str, ...]:
     source = view.source
-    times = [part for part in (source.event_timestamp, source.created_timestamp, source.event_id) if part is not None]
-    names = [key.source_column for key in view.keys] + times + [column.name for column in view.columns]
+    times = [*source.time_columns, *(() if source.event_id is None else (source.event_id,))]
+    names = [key.source_column for key in view.keys] + times
+    names += [column.name for column in (*view.row_key, *view.columns)]
     return tuple(dict.fromkeys(names))
 
 
@@ -267,8 +297,9 @@ def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: 
 
 
 def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
-    """Return how many rows no as-of ever sees: without an event timestamp, or never known."""
+    """Return how many rows no as-of ever sees: without an event timestamp, never known, or about no thing."""
     columns = [part for part in (view.source.event_timestamp, view.source.created_timestamp) if part is not None]
+    columns = list(dict.fromkeys((*columns, *(column.name for column in view.row_key))))
     if (counted := _invisible_by_footers(engine, view, columns)) is not None:
         return counted
     query = event_steps(view, known_by=None, since=None, until=None)

@@ -164,8 +164,10 @@ def filtered(aggregate: Sql, conditions: Iterable[Sql]) -> Sql:
     return f"{aggregate} FILTER (WHERE {text})" if text else aggregate
 
 
-def over(function: Sql, *, partition_by: Iterable[Sql], order_by: Iterable[Sql]) -> Sql:
-    return f"{function} OVER (PARTITION BY {', '.join(partition_by)} ORDER BY {', '.join(order_by)})"
+def over(function: Sql, *, partition_by: Iterable[Sql], order_by: Iterable[Sql], rows: Sql = "") -> Sql:
+    """Return a function of a row's neighbours; `rows` is a frame, such as `ROWS BETWEEN …`."""
+    frame = f" {rows}" if rows else ""
+    return f"{function} OVER (PARTITION BY {', '.join(partition_by)} ORDER BY {', '.join(order_by)}{frame})"
 
 
 _PART: Final = "`$$part`"  # a lambda's variable; an inner one hides the outer, which is not meant there
