@@ -6,6 +6,9 @@ import typer
 
 from featurekit.cli.context import invocation
 from featurekit.cli.dataset_build import build
+from featurekit.cli.dataset_diff import diff
+from featurekit.cli.dataset_rebuild import rebuild
+from featurekit.cli.dataset_show import show
 from featurekit.errors import InputError
 
 app = typer.Typer(add_completion=False, invoke_without_command=True)
@@ -20,3 +23,6 @@ def dataset(context: typer.Context) -> None:
 
 
 app.command("build")(build)
+app.command("show")(show)
+app.command("diff")(diff)
+app.command("rebuild")(rebuild)

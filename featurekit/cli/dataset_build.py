@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from featurekit.cli.answer import Answer, Line, Table, Tone, counted
+from featurekit.cli.answer import Answer, Line, Tone, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_show import statistics_table
 from featurekit.definitions.source import SourceFormat
 from featurekit.feature_store import FeatureStore
 from featurekit.offline.labels import LabelSpec
@@ -46,10 +47,6 @@ def build(
 
 def built(found: DatasetResult) -> Answer:
     """Return a training set as an answer."""
-    rows = tuple(
-        (part.name, part.type, f"{part.null_share:.2%}", _number(part.low), _number(part.mean), _number(part.high))
-        for part in found.statistics
-    )
     line = f"{counted(found.rows, 'row')} of {found.service} in {found.path}"
     document = {
         "path": str(found.path),
@@ -57,11 +54,8 @@ def built(found: DatasetResult) -> Answer:
         "service": found.service,
         "rows": found.rows,
         "manifest": str(found.manifest),
-        "features": [asdict(part) for part in found.statistics],
+        "features": [part.to_json() for part in found.statistics],
+        "views": [asdict(view) for view in found.record.views],
     }
-    table = Table(columns=("feature", "type", "null", "low", "mean", "high"), rows=rows)
+    table = statistics_table(found.statistics)
     return Answer(document=document, blocks=(Line(line, Tone.GOOD), Line(f"id {found.id}", Tone.FAINT), table))
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"

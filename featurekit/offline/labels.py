@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from featurekit.compiled import CompiledService
@@ -56,11 +57,7 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
 
     Raises SourceError for a file that can't be read or lacks a column, KeyTypeError for one of another type.
     """
-    source = _source(service, spec, engine)
-    schema = read_source_schema(source, engine.root)
-    _check_columns(service, spec, schema)
-    for problem in check_source(source, schema):
-        raise SourceError(problem.what, where=shown_path(spec.path), why=problem.why, try_=problem.try_)
+    source, schema = _checked(service, spec, engine.root)
     steps = Query(steps=())
     read = RAW_LABELS
     if source.origin is SourceFormat.CSV:
@@ -74,14 +71,34 @@ def read_labels(engine: BatchEngine, service: CompiledService, spec: LabelSpec) 
     return engine.query(render_query(steps.then("labels", Select(columns=columns, source=read))), {RAW_LABELS: frame})
 
 
-def _source(service: CompiledService, spec: LabelSpec, engine: BatchEngine) -> Source:
+def check_label_file(service: CompiledService, spec: LabelSpec, root: Path) -> None:
+    """Raise where a file's columns are not those of label rows: by its footer or header, so no engine is needed."""
+    source, schema = _checked(service, spec, root)
+    fields = []
+    for column in schema.schema.fields:
+        is_read = column.name == spec.timestamp or column.name in service.request
+        is_reading = isinstance(column.type, TimestampNtz) and source.timezone is not None
+        fields.append(Field(column.name, Timestamp()) if is_read and is_reading else column)
+    check_labels(service, tuple(fields), spec.timestamp)
+
+
+def _checked(service: CompiledService, spec: LabelSpec, root: Path) -> tuple[Source, SourceSchema]:
+    source = _source(service, spec, root)
+    schema = read_source_schema(source, root)
+    _check_columns(service, spec, schema)
+    for problem in check_source(source, schema):
+        raise SourceError(problem.what, where=shown_path(spec.path), why=problem.why, try_=problem.try_)
+    return source, schema
+
+
+def _source(service: CompiledService, spec: LabelSpec, root: Path) -> Source:
     is_csv = spec.format is SourceFormat.CSV or (spec.format is None and spec.path.endswith((".csv", ".csv.gz")))
     columns: dict[str, DataType] | None = None
     if is_csv:
         from_service = {column.name: column.type for column in (*service.keys.fields, *service.request.fields)}
         at: DataType = Timestamp() if spec.timezone is None else TimestampNtz()
         known = {**spec.columns, **from_service, spec.timestamp: at}
-        columns = {label: known.get(label, String()) for label in _header(spec.path, engine)}
+        columns = {label: known.get(label, String()) for label in csv_header(source_files(spec.path, root)[0].path)}
     return Source(
         name="labels",
         path=spec.path,
@@ -91,10 +108,6 @@ def _source(service: CompiledService, spec: LabelSpec, engine: BatchEngine) -> S
         event_timestamp=spec.timestamp,
         timezone=spec.timezone,
     )
-
-
-def _header(path: str, engine: BatchEngine) -> tuple[str, ...]:
-    return csv_header(source_files(path, engine.root)[0].path)
 
 
 def _check_columns(service: CompiledService, spec: LabelSpec, schema: SourceSchema) -> None:

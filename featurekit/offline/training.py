@@ -95,7 +95,7 @@ def build_dataset(
     views = {part.view.source.name: part.view for part in service.views}
     before = {source: snapshot_source(engine, view) for source, view in views.items()}
     label_files = _label_files(engine, labels)
-    digest = _digest(engine, labels.path)
+    digest = label_digest(engine.root, labels.path)
     frame = point_in_time(engine, service, labels, now=now, evidence=True)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -238,11 +238,11 @@ def _label_files(engine: BatchEngine, labels: LabelSpec) -> tuple[FileSnapshot, 
     return () if is_remote(labels.path) else snapshot_files(labels.path, engine.root)
 
 
-def _digest(engine: BatchEngine, path: str) -> str | None:
+def label_digest(root: Path, path: str) -> str | None:
     """Return the SHA-256 of a label file, or of a folder's digests in order; None where they are on another machine."""
     if is_remote(path):
         return None
-    digests = [_file_digest(file.path) for file in source_files(path, engine.root)]
+    digests = [_file_digest(file.path) for file in source_files(path, root)]
     return digests[0] if len(digests) == 1 else hash_of(digests)
 
 
