@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView, Slot, SlotFunction
+from featurekit.definitions.source import SourceKind
 from featurekit.expr.nodes import Node
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.rows_sql import (
@@ -32,7 +33,6 @@ from featurekit.offline.source import (
     frame_name,
     key_names,
     read_source,
-    superseded_at,
 )
 from featurekit.offline.sql import (
     Query,
@@ -50,6 +50,7 @@ from featurekit.offline.sql import (
 )
 from featurekit.offline.sweep import AS_OF, IS_AS_OF, IS_EVENT, KIND, Sweep
 from featurekit.offline.sweep_slots import SweepSlot
+from featurekit.offline.visible_rows import KNOWN, is_there, newest_snapshot, rows_over_time
 from featurekit.rows import LAST_EVENT
 from featurekit.types import Boolean, DataType, Field, Int64
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 REQUESTS: Final = "featurekit_requests"
 _SLOTS: Final = "featurekit_slots"
+_ORDER_CREATED: Final = "$o created"
 FOUND: Final = "found"
 
 
@@ -111,7 +113,10 @@ def span_of(engine: BatchEngine, requests: DataFrame) -> Span | None:
 def as_of_slots(engine: BatchEngine, view: CompiledView, requests: DataFrame, between: Span | None) -> DataFrame:
     """Return the slots frame of a view for `requests` (`$key0` …, `$as_of` as bigint): one row per distinct request."""
     frames = {frame_name(view): read_source(engine, view), REQUESTS: requests}
-    together = engine.query(explain_as_of_sql(view, between), frames)
+    snapshot = None
+    if view.source.kind is SourceKind.SNAPSHOTS and between is not None:
+        snapshot = newest_snapshot(engine, view, between.earliest)
+    together = engine.query(render_query(_query(view, between, snapshot)), frames)
     return engine.map_batches(together, sweep_of(view), sweep_of(view).schema)
 
 
@@ -167,22 +172,21 @@ def _hash(value: Sql) -> Sql:
     return case((f"{value} IS NOT NULL", call("xxhash64", value)))
 
 
-def _query(view: CompiledView, between: Span | None) -> Query:
+def _query(view: CompiledView, between: Span | None, snapshot: Instant | None = None) -> Query:
+    """Return the steps; no snapshot before `snapshot` is visible at any of the as-ofs."""
     known_by = None if between is None else between.latest + view.view.allowed_lateness
     since = None if between is None else view.since(between.earliest)
     until = None if between is None else between.latest
-    query = event_steps(view, known_by=known_by, since=since, until=until)
-    if view.source.event_id is not None:
-        columns = (("*", "*"), (SUPERSEDED, superseded_at(view)))
-        note = "until when each version was the newest one known"
-        query = query.then("versions", Select(columns=columns, source="events", note=note))
+    query = event_steps(view, known_by=known_by, since=since if snapshot is None else snapshot, until=until)
+    query = rows_over_time(view, query)
     inputs = _inputs(view)
     events = _event_rows(view, query.last, inputs, since, until)
     query = query.then("together", events)
     order = [*key_names(view), KIND, EVENT]
     if is_ordered(view):
         # The order of rows: DESIGN T4. Spark sorts NULL first and NaN last, as struct comparison does.
-        order += [CREATED, *(f"$o{position}" for position in range(len(view.columns)))]
+        order += [_ORDER_CREATED if view.source.kind is SourceKind.SNAPSHOTS else CREATED]
+        order += [f"$o{position}" for position in range(len(view.columns))]
     return query.then(
         "sorted",
         Select(
@@ -206,6 +210,9 @@ def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
     inputs += [(label, row_sql(node), Boolean()) for node, label in expressions.filters.items()]
     inputs += [(label, row_sql(node), node.type) for node, label in _latest_arguments(view).items()]
     if is_ordered(view):
+        if view.source.kind is SourceKind.SNAPSHOTS:
+            # A snapshot's rows are known together, and may still have been created one by one.
+            inputs.append((_ORDER_CREATED, call("unix_micros", name(CREATED)), Int64()))
         inputs += [
             (f"$o{position}", name(column_name(column)), column.type) for position, column in enumerate(view.columns)
         ]
@@ -216,7 +223,6 @@ def _event_rows(
     view: CompiledView, source: str, inputs: tuple[tuple[str, Sql, DataType], ...], since: int | None, until: int | None
 ) -> Select:
     keys = [(label, name(label)) for label in key_names(view)]
-    superseded = call("unix_micros", name(SUPERSEDED)) if view.source.event_id is not None else "CAST(NULL AS BIGINT)"
     asked = Select(
         columns=(
             *keys,
@@ -236,12 +242,12 @@ def _event_rows(
             *keys,
             (KIND, f"{IS_EVENT}Y"),
             (EVENT, call("unix_micros", name(EVENT))),
-            (CREATED, call("unix_micros", name(CREATED))),
-            (SUPERSEDED, superseded),
+            (CREATED, name(KNOWN)),
+            (SUPERSEDED, name(SUPERSEDED)),
             *((label, expression) for label, expression, _ in inputs),
         ),
         source=source,
-        where=(*lower, *upper, *row_conditions(view)),
+        where=(*lower, *upper, *is_there(view), *row_conditions(view)),
         union=asked,
         note="events, then the as-ofs that are asked for",
     )

@@ -10,6 +10,7 @@ from featurekit.arrow_types import from_arrow_schema
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import ORDERED, SPREADS, CompiledView
 from featurekit.counters import COUNTERS, add_counters, counter_batch
+from featurekit.definitions.source import SourceKind
 from featurekit.errors import TimeError
 from featurekit.expr.nodes import Column
 from featurekit.offline.engine import BatchEngine, Batches
@@ -32,10 +33,10 @@ from featurekit.offline.source import (
     event_steps,
     frame_name,
     key_names,
-    newest_version,
     read_source,
 )
 from featurekit.offline.sql import Query, Select, Sql, before, call, instant, name, over, render_query
+from featurekit.offline.visible_rows import newest_snapshot, rows_as_of
 from featurekit.rows import LAST_EVENT, offline_schema
 from featurekit.targets.spark import render
 from featurekit.types import is_float
@@ -120,8 +121,13 @@ def check_as_of(view: CompiledView, as_of: Instant, now: Instant) -> None:
 
 
 def materialized_frame(engine: BatchEngine, view: CompiledView, as_of: Instant) -> DataFrame:
-    """Return a view's rows as of an instant, with the columns of `rows.offline_schema`; nothing runs yet."""
-    frame = engine.query(explain_sql(view, as_of), {frame_name(view): read_source(engine, view)})
+    """Return a view's rows as of an instant, with the columns of `rows.offline_schema`; nothing runs yet.
+
+    Of snapshots it is asked first which one it is, over the time columns alone, so that no other is read.
+    """
+    snapshot = newest_snapshot(engine, view, as_of) if view.source.kind is SourceKind.SNAPSHOTS else None
+    text = render_query(materialize_steps(view, as_of, snapshot=snapshot))
+    frame = engine.query(text, {frame_name(view): read_source(engine, view)})
     check_frame(view, frame)
     return frame
 
@@ -138,19 +144,17 @@ def explain_sql(view: CompiledView, as_of: Instant) -> Sql:
     return render_query(materialize_steps(view, as_of))
 
 
-def materialize_steps(view: CompiledView, as_of: Instant) -> Query:
-    """Return the steps that materialize a view; `events` has the source's rows, `rows` the result."""
+def materialize_steps(view: CompiledView, as_of: Instant, *, snapshot: Instant | None = None) -> Query:
+    """Return the steps that materialize a view; `events` has the source's rows, `rows` the result.
+
+    `snapshot` is the one that is visible, where the caller knows: readers can skip the others.
+    """
     known_at = as_of + view.view.allowed_lateness
     expressions = RowExpressions.of(view)
-    query = event_steps(view, known_by=known_at, since=view.since(as_of), until=as_of)
-    if view.source.event_id is not None:
-        versions = Select(
-            columns=(("*", "*"), ("$version", newest_version(view))),
-            source="events",
-            note="of each event, the versions; the newest known one is 1",
-        )
-        query = query.then("versions", versions)
-    query = query.then("visible", _visible(view, as_of, query.last, expressions))
+    since, until = (view.since(as_of), as_of) if snapshot is None else (snapshot, snapshot + 1)
+    query = event_steps(view, known_by=known_at, since=since, until=until)
+    query, conditions = rows_as_of(view, query, as_of)
+    query = query.then("visible", _visible(view, as_of, query.last, expressions, conditions))
     if floats := _float_arguments(view, expressions):
         fits = tuple(fits_column(argument) for argument in floats)
         split = tuple(column for argument in floats for column in digit_columns(argument))
@@ -171,11 +175,12 @@ def materialize_steps(view: CompiledView, as_of: Instant) -> Query:
     return query.then("rows", _rows(view, as_of, query.last))
 
 
-def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowExpressions) -> Select:
+def _visible(
+    view: CompiledView, as_of: Instant, source: str, expressions: RowExpressions, conditions: tuple[Sql, ...]
+) -> Select:
     columns = [*key_names(view), EVENT]
     if latest_slots(view):
         columns += [CREATED, *(column_name(column) for column in view.columns)]
-    newest = () if view.source.event_id is None else ("(`$version` = 1 OR `$id` IS NULL)",)
     start = view.since(as_of)
     since = () if start is None else (f"{name(EVENT)} >= {instant(start)}",)
     windows = [(label, f"{name(EVENT)} >= {instant(at)}") for label, at in _starts(view, as_of).values()]
@@ -188,7 +193,7 @@ def _visible(view: CompiledView, as_of: Instant, source: str, expressions: RowEx
     return Select(
         columns=(*((column, name(column)) for column in columns), *windows, *order, *expressions.columns()),
         source=source,
-        where=(*newest, *since, before(name(EVENT), as_of), *row_conditions(view)),
+        where=(*conditions, *since, before(name(EVENT), as_of), *row_conditions(view)),
         note="rows that count, with what the aggregates take of each",
     )
 
