@@ -24,6 +24,8 @@ FeaturekitError
 │   ├── EmbeddedServerError        the embedded Valkey server does not start or stop
 │   ├── RegistryError              the registry's database failed
 │   ├── BatchEngineError           Spark failed
+│   ├── HistoryError               the folder of kept rows can't be written or read
+│   ├── RefreshRunningError        another run computes it at this moment
 │   ├── JavaMissingError           no Java runtime for Spark
 │   └── RuntimeUnavailableError    the model runtime or its device is not there
 ├── MaterializeErrors          exit as the worst of its failures (featurekit.materializing)
@@ -189,6 +191,14 @@ class RegistryError(OutsideError):
 
 
 class BatchEngineError(OutsideError):
+    pass
+
+
+class HistoryError(OutsideError):
+    pass
+
+
+class RefreshRunningError(OutsideError):
     pass
 
 

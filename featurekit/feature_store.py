@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import socket
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from featurekit import apply
+from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledRepository, CompiledService, CompiledView
 from featurekit.compiler import compile_repository
@@ -21,10 +24,16 @@ from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import InputError, SettingsError
 from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.keeping import expire
 from featurekit.materializing import Progress, refresh_each
-from featurekit.offline.labels import LabelSpec
+from featurekit.offline.history import History
+from featurekit.offline.labels import LabelSpec, check_label_file
+from featurekit.offline.manifest import read_manifest
+from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
+from featurekit.offline.rebuild import Rebuild, rebuild_dataset
+from featurekit.offline.row_diff import RowDiff, diff_rows
 from featurekit.offline.session import SparkEngine, start_engine
-from featurekit.offline.training import DatasetResult, build_dataset
+from featurekit.offline.training import DatasetResult, build_dataset, check_out
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
 from featurekit.online.keys import KeySpace, Namespace
@@ -137,6 +146,16 @@ class FeatureStore:
         self._open.callback(client.close)
         return client
 
+    @cached_property
+    def history(self) -> History:
+        settings = self.settings
+        return History(settings.history, project=settings.project, environment=settings.environment)
+
+    @cached_property
+    def holder(self) -> str:
+        """What other runs are told of this one: no other process has it."""
+        return f"process {os.getpid()} on {socket.gethostname()} ({uuid.uuid4().hex[:8]})"
+
     @property
     def namespace(self) -> Namespace:
         return Namespace(self.settings.project, self.settings.environment)
@@ -160,12 +179,15 @@ class FeatureStore:
         *,
         as_of: Instant | None = None,
         at: Instant | None = None,
-        restate: bool = False,
+        restate: str | None = None,
+        full: bool = False,
+        wait: bool = False,
         progress: Progress | None = None,
     ) -> tuple[RefreshOutcome, ...]:
         """Refresh views (all, if none are named) as of a grid instant, of what serves `at` a time, or of all due now.
 
-        A view that fails takes no other with it: MaterializeErrors at the end says which, and has the other outcomes.
+        `restate`, `full` and `wait` are those of `refresh_view`. A view that fails takes no other with it:
+        MaterializeErrors at the end says which, and has the other outcomes. Kept rows that are too old are dropped.
         """
         clock = self.settings.clock
 
@@ -175,18 +197,43 @@ class FeatureStore:
             return due(view, clock()) if at is None else (view.view.grid.served_at(at),)
 
         wanted = [(view, instant) for view in self._views(views) for instant in instants(view)]
-        to = Deployment(
-            url=self._url_for_executors(),  # first: it is refused before a server is started
-            store=self.online,
-            registry=self.registry,
-            namespace=self.namespace,
-            retention=self.settings.retention,
-        )
+        to = self._deployment(view for view, _ in wanted)
 
         def refresh(view: CompiledView, instant: Instant) -> RefreshOutcome:
-            return refresh_view(view, instant, engine=self.engine, to=to, clock=clock, restate=restate)
+            return refresh_view(
+                view, instant, engine=self.engine, to=to, clock=clock, restate=restate, full=full, wait=wait
+            )
 
-        return refresh_each(wanted, refresh, progress=progress)
+        outcomes = refresh_each(wanted, refresh, progress=progress)
+        expire(self.history, self.registry, now=clock(), keep=self._keep, views=[view.name for view, _ in wanted])
+        return outcomes
+
+    def backfill(
+        self,
+        views: Sequence[str] | None = None,
+        *,
+        start: Instant,
+        end: Instant | None = None,
+        restate: str | None = None,
+        wait: bool = False,
+        progress: Progress | None = None,
+    ) -> tuple[RefreshOutcome, ...]:
+        """Keep what views were as of each grid instant in [start, end), in the history; serve what is due now, too.
+
+        What is there already is not computed, unless `restate`, a reason, is given. Errors as of `materialize`.
+        """
+        clock = self.settings.clock
+        chosen = [view for view in self._views(views) if views or view.view.history_keep(self.settings.history_keep)]
+        wanted = [(view, backfilled_instants(view, start, end, clock())) for view in chosen]
+        to = self._deployment(chosen)
+        engine = self.engine
+
+        def backfill(view: CompiledView, instants: Sequence[Instant], done: Done) -> Backfilled:
+            return backfill_view(
+                view, instants, engine=engine, to=to, clock=clock, restate=restate, wait=wait, done=done
+            )
+
+        return backfill_each([(view, instants) for view, instants in wanted if instants], backfill, progress=progress)
 
     def lookup(
         self,
@@ -202,7 +249,21 @@ class FeatureStore:
 
     def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
         """Write a training set: for each label row what serving would have answered at its time."""
-        return build_dataset(self.engine, self._service(service), labels, out, now=self.settings.clock())
+        compiled = self._service(service)
+        check_out(out)
+        check_label_file(compiled, labels, self.settings.root)  # before Spark starts: most mistakes are in here
+        return build_dataset(self.engine, compiled, labels, out, now=self.settings.clock())
+
+    def dataset_diff(self, before: Path, after: Path) -> tuple[ManifestDiff, RowDiff]:
+        """Return how two training sets differ: in what they were made from, and row by row."""
+        sides = (before, read_manifest(before)), (after, read_manifest(after))
+        return diff_manifests(sides[0][1], sides[1][1]), diff_rows(self.engine, *sides)
+
+    def dataset_rebuild(self, folder: Path, out: Path | None = None) -> Rebuild:
+        """Make a training set again by the definitions and sources as they are now; say whether it is the same."""
+        return rebuild_dataset(
+            lambda: self.engine, self._service, self.settings.root, folder, out=out, now=self.settings.clock()
+        )
 
     def check(
         self, views: Sequence[str] | None = None, *, sample: SampleRule | None = None, at: Instant | None = None
@@ -261,6 +322,33 @@ class FeatureStore:
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
         )
+
+    def _deployment(self, views: Iterable[CompiledView]) -> Deployment:
+        keeps = any(view.view.history_keep(self.settings.history_keep) for view in views)
+        return Deployment(
+            url=self._url_for_executors(),  # first: it is refused before a server is started
+            store=self.online,
+            registry=self.registry,
+            namespace=self.namespace,
+            retention=self.settings.retention,
+            history=self._history_for_executors() if keeps else None,
+            keep=self.settings.history_keep,
+            holder=self.holder,
+        )
+
+    def _keep(self, name: str) -> int:
+        view = self.definitions.views.get(name)
+        keep = self.settings.history_keep
+        return keep if view is None else view.view.history_keep(keep)
+
+    def _history_for_executors(self) -> History:
+        if self.settings.history_path is None and not self.engine.is_local:
+            raise SettingsError(
+                "Spark's executors can't write the history into this machine's state folder",
+                why="they run on other machines, and write the kept rows themselves",
+                try_="history.path: a folder that all of them share, or history: false in the views",
+            )
+        return self.history
 
     def _url_for_executors(self) -> str:
         if self.settings.redis_url is None and not self.engine.is_local:

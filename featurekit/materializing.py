@@ -8,7 +8,7 @@ from typing import Any
 
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import FeaturekitError, InputError, SettingsError
+from featurekit.errors import FeaturekitError, InputError, RefreshRunningError, SettingsError
 from featurekit.refreshing import RefreshOutcome
 
 Wanted = tuple[CompiledView, Instant]
@@ -69,8 +69,8 @@ def refresh_each(
 ) -> tuple[RefreshOutcome, ...]:
     """Return the outcome of every refresh; MaterializeErrors, when all were tried, where some failed.
 
-    What is wrong with one view is its own affair; after an outage, or wrong settings, the rest is not tried. Where one
-    refresh failed and none is served, its own error is raised.
+    What is wrong with one view is its own affair, and so is another run that computes it; after an outage, or wrong
+    settings, the rest is not tried. Where one refresh failed and none is served, its own error is raised.
     """
     outcomes: list[RefreshOutcome] = []
     failures: list[RefreshFailure] = []
@@ -82,7 +82,7 @@ def refresh_each(
             outcomes.append(refresh(view, as_of))
         except FeaturekitError as error:
             failures.append(RefreshFailure(view=view.name, as_of=as_of, error=error))
-            if not isinstance(error, InputError) or isinstance(error, SettingsError):
+            if concerns_all(error):
                 left = wanted[number + 1 :]
                 break
         except Exception as error:
@@ -96,3 +96,8 @@ def refresh_each(
     if failures:
         raise MaterializeErrors(tuple(outcomes), tuple(failures), tuple((view.name, as_of) for view, as_of in left))
     return tuple(outcomes)
+
+
+def concerns_all(error: FeaturekitError) -> bool:
+    """Return whether an error in one view's refresh would come in every other's, too."""
+    return isinstance(error, SettingsError) or not isinstance(error, InputError | RefreshRunningError)

@@ -1,11 +1,12 @@
 """One refresh from begin to end: compute, gate, write, publish, move readers. Wires what its parts don't know of.
 
-    registry: started ─▶ store: key space opened ─▶ Spark: rows ─▶ gate + writer on executors ─▶ gate's verdict
-        ─▶ store: head entry (served from here on) ─▶ registry: complete ─▶ readers of a waiting registration move
-        ─▶ store: what the head let go of is dropped
+    registry: lease, started ─▶ store: key space opened ─▶ Spark: rows ─▶ gate + history + writer on executors
+        ─▶ gate's verdict ─▶ store: head entry (served from here on) ─▶ history: the draft gets its name
+        ─▶ registry: complete ─▶ readers of a waiting registration move ─▶ store: what the head let go of is dropped
 
 A run that dies anywhere leaves what was served as it is; the next run has a key space of its own. One that died when
-the head listed its refresh already is brought to its end by the next: what serves is complete.
+the head listed its refresh already is brought to its end by the next: what serves is complete. So the history lists
+what was served and no more, and a refresh that serves without being listed there has its draft there.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ import json
 from dataclasses import dataclass, replace
 
 from featurekit.apply import switch_ready
-from featurekit.clock import SECOND, Clock, Instant
+from featurekit.clock import DAY, SECOND, Clock, Instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import NotRegisteredError, OutsideError
+from featurekit.computing import Computation
+from featurekit.errors import HistoryError, NotRegisteredError, OutsideError
+from featurekit.leasing import LEASE_DEFAULT, Tenancy, leased
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.materialize import MaterializeResult, check_as_of, materialize
+from featurekit.offline.history import Draft, History
+from featurekit.offline.history_sink import without_files
+from featurekit.offline.materialize import MaterializeResult, Sink, check_as_of, materialize
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, drop_spaces, read_head
-from featurekit.online.store import OnlineStore
+from featurekit.online.store import HeadEntry, OnlineStore
 from featurekit.online.writer import row_sink
 from featurekit.quality.gate import ROWS, gated, verdict
 from featurekit.registry.registry import Registry
-from featurekit.registry.state import RefreshRecord
+from featurekit.registry.state import RefreshKind, RefreshRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,8 @@ class RefreshOutcome:
 
     `is_new` is False where it was there already and nothing was computed. `invisible` counts source rows without an
     event timestamp; `moved` are services whose readers moved to a new version with it. `notes` tell what went wrong
-    beside it and takes nothing from what is served.
+    beside it and takes nothing from what is served. `kind`, `reason` and `computed` tell how its rows came about (see
+    `Computation`); of a backfill, `visible_from` is when it was complete: lookups never see it.
     """
 
     view: str
@@ -48,17 +54,32 @@ class RefreshOutcome:
     is_new: bool
     moved: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    kind: RefreshKind = RefreshKind.FULL
+    reason: str | None = None
+    computed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """Where refreshes go: the store and its writable URL, the registry, the namespace of both."""
+    """Where refreshes go: the store and its writable URL, the registry, the namespace of both; the history, if kept.
+
+    `keep` is for how long the history keeps a refresh, unless its view says otherwise. `holder` names this process to
+    others, and no other process has its name; `lease` is for how long a run that was killed keeps others away.
+    """
 
     store: OnlineStore
     url: str
     registry: Registry
     namespace: Namespace
     retention: int
+    history: History | None = None
+    keep: int = 90 * DAY
+    holder: str = "the only one"
+    lease: int = LEASE_DEFAULT
+
+    def history_of(self, view: CompiledView) -> History | None:
+        """Return where the view's rows are kept; None where they are not."""
+        return self.history if view.view.history_keep(self.keep) else None
 
 
 def due(view: CompiledView, now: Instant) -> tuple[Instant, ...]:
@@ -72,68 +93,112 @@ def due(view: CompiledView, now: Instant) -> tuple[Instant, ...]:
 
 
 def refresh_view(
-    view: CompiledView, as_of: Instant, *, engine: BatchEngine, to: Deployment, clock: Clock, restate: bool = False
+    view: CompiledView,
+    as_of: Instant,
+    *,
+    engine: BatchEngine,
+    to: Deployment,
+    clock: Clock,
+    restate: str | None = None,
+    full: bool = False,
+    wait: bool = False,
 ) -> RefreshOutcome:
     """Compute the view as of a grid instant and serve it; nothing is computed where that is served already.
 
-    `restate` computes it again into a new key space, which then serves instead. GateError where an expectation breaks:
-    nothing is published then. The view must be registered as it is defined now.
+    `restate`, a reason, computes it again into a new key space, which then serves instead. It is computed from the
+    refresh before where the history has one, unless it is to be `full`. GateError where an expectation breaks: nothing
+    is published then. RefreshRunningError where another run computes it, unless this one is to `wait` for that. The
+    view must be registered as it is defined now.
     """
-    _require_registered(view, to.registry)
+    require_registered(view, to.registry)
     found = _served(view, as_of, to)
-    if found is not None and not restate:
+    if found is not None and restate is None:
         # Nothing to compute, but a registration may have been waiting for just this refresh.
         return replace(found, moved=_moved(to, clock()))
     check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
+    version = (view.name, view.fingerprint.data)
+    with leased(to.registry, *version, (as_of,), holder=to.holder, length=to.lease, wait=wait) as tenancy:
+        if restate is None and (found := _served(view, as_of, to)) is not None:
+            return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
+        run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full)
+        try:
+            result, completion, draft = _publish(run, engine, tenancy)
+        except BaseException as error:
+            _give_up(run, error)
+            raise
+        # The head lists it: from here on it is served, and no failure is one of the refresh.
+        return _settle(run, result, completion, draft)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A refresh that has begun, with where it goes."""
+
+    view: CompiledView
+    record: RefreshRecord
+    space: KeySpace
+    draft: Draft | None
+    how: Computation
+    to: Deployment
+    clock: Clock
+
+
+def _begun(
+    view: CompiledView, as_of: Instant, *, to: Deployment, clock: Clock, restate: str | None, full: bool
+) -> _Run:
     record = to.registry.start_refresh(
-        view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock()
+        view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock(), reason=restate
     )
-    space = _space(view, as_of, to.namespace).at(as_of, record.restatement)
-    try:
-        result, completion = _publish(view, space, engine=engine, to=to, clock=clock)
-    except BaseException as error:
-        _give_up(record, space, error, to, clock())
-        raise
-    # The head lists it: from here on it is served, and no failure is one of the refresh.
-    return _settle(view, record, result, completion, to=to, clock=clock)
+    history = to.history_of(view)
+    return _Run(
+        view=view,
+        record=record,
+        space=_space(view, as_of, to.namespace).at(as_of, record.restatement),
+        draft=None if history is None else history.draft(view, as_of, record.restatement, reason=restate),
+        # What is restated may be wrong because of what it was computed from.
+        how=Computation(history=None if full or restate is not None else history),
+        to=to,
+        clock=clock,
+    )
 
 
-def _publish(
-    view: CompiledView, space: KeySpace, *, engine: BatchEngine, to: Deployment, clock: Clock
-) -> tuple[MaterializeResult, Completion]:
+def _publish(run: _Run, engine: BatchEngine, tenancy: Tenancy) -> tuple[MaterializeResult, Completion, Draft | None]:
     """Compute the rows, write them into the space and list it in the view's head, unless the gate refuses them."""
-    expires_in_s = _lifetime_s(view, to.retention)
-    refresh = begin_refresh(to.store, space, expires_in_s=expires_in_s)
-    sink = gated(view, row_sink(view, space, to.url, expires_in_s=expires_in_s))
-    result = materialize(engine, view, space.as_of, sink=sink, now=clock())
+    view, space, store, draft = run.view, run.space, run.to.store, run.draft
+    expires_in_s = _lifetime_s(view, run.to.retention)
+    refresh = begin_refresh(store, space, expires_in_s=expires_in_s)
+    online: Sink = row_sink(view, space, run.to.url, expires_in_s=expires_in_s)
+    sink = gated(view, online if draft is None else draft.begin().sink(online))
+    result = materialize(engine, view, space.as_of, sink=sink, now=run.clock(), compute=run.how)
     verdict(view, result.counters).require()
+    if draft is not None:
+        how = run.how
+        draft = draft.written(result.counters, snapshot=result.snapshot, kind=how.kind, reason=how.reason).save()
+    tenancy.check()
     rows = result.counters.get(ROWS, 0)  # a refresh of no rows has no partition that counts
-    return result, complete_refresh(to.store, refresh, grid=view.view.grid, completed_at=clock(), rows=rows)
+    return result, complete_refresh(store, refresh, grid=view.view.grid, completed_at=run.clock(), rows=rows), draft
 
 
-def _settle(
-    view: CompiledView,
-    record: RefreshRecord,
-    result: MaterializeResult,
-    completion: Completion,
-    *,
-    to: Deployment,
-    clock: Clock,
-) -> RefreshOutcome:
+def _settle(run: _Run, result: MaterializeResult, completion: Completion, draft: Draft | None) -> RefreshOutcome:
     """Record what serves now, move the readers that waited for it, and drop what it replaced: in this order."""
     entry, bytes_ = completion.entry, result.counters.get("bytes", 0)
-    to.registry.complete_refresh(
-        record,
+    notes = () if draft is None else _kept(draft, entry)
+    record = run.to.registry.complete_refresh(
+        run.record,
         completed_at=entry.completed_at,
+        visible_from=entry.visible_from,
         rows=entry.rows,
         bytes_=bytes_,
         snapshot=json.dumps(result.snapshot.to_json()),
-        counters=json.dumps(dict(result.counters)),
+        counters=json.dumps(without_files(result.counters)),
+        kind=run.how.kind,
+        reason=run.record.reason or run.how.reason,
+        computed=run.how.computed,
     )
-    moved = _moved(to, clock())
+    moved = _moved(run.to, run.clock())
     return RefreshOutcome(
-        view=view.name,
-        fingerprint=view.fingerprint.data,
+        view=record.view,
+        fingerprint=record.fingerprint,
         as_of=entry.as_of,
         restatement=entry.restatement,
         visible_from=entry.visible_from,
@@ -142,20 +207,35 @@ def _settle(
         invisible=result.invisible_rows,
         is_new=True,
         moved=moved,
-        notes=_drop_retired(completion, to.store),
+        notes=(*notes, *_drop_retired(completion, run.to.store)),
+        kind=record.kind,
+        reason=record.reason,
+        computed=record.computed,
     )
 
 
-def _give_up(record: RefreshRecord, space: KeySpace, error: BaseException, to: Deployment, now: Instant) -> None:
-    """End the record of a failed run and drop what it wrote; what goes wrong here is a note on the error, no more."""
+def _kept(draft: Draft, entry: HeadEntry) -> tuple[str, ...]:
+    """Give the draft its name in the history; what goes wrong with that is a note: the next run tries again."""
     try:
-        to.registry.fail_refresh(record, completed_at=now, failure=str(error) or type(error).__name__)
+        draft.finish(visible_from=entry.visible_from, completed_at=entry.completed_at)
+    except HistoryError as error:
+        return (f"its rows are not in the history yet: {error.what}",)
+    return ()
+
+
+def _give_up(run: _Run, error: BaseException) -> None:
+    """End the record of a failed run and drop what it wrote; what goes wrong here is a note on the error, no more."""
+    registry, store, space = run.to.registry, run.to.store, run.space
+    try:
+        registry.fail_refresh(run.record, completed_at=run.clock(), failure=str(error) or type(error).__name__)
     except Exception as second:  # noqa: BLE001 - whatever it is, the run's own error is the news
         error.add_note(f"The registry could not be told: {second}")
     try:
         # The entry may be there though its answer was lost: then lookups read the space.
-        if read_head(to.store, space).get(space.as_of, space.restatement) is None:
-            drop_space(to.store, space)
+        if read_head(store, space).get(space.as_of, space.restatement) is None:
+            if run.draft is not None:
+                run.draft.drop()
+            drop_space(store, space)
     except Exception as second:  # noqa: BLE001
         error.add_note(f"The key space {space} was not dropped and expires by itself: {second}")
 
@@ -175,7 +255,8 @@ def _moved(to: Deployment, now: Instant) -> tuple[str, ...]:
     return tuple(version.name for move in moves for version in move.services)
 
 
-def _require_registered(view: CompiledView, registry: Registry) -> None:
+def require_registered(view: CompiledView, registry: Registry) -> None:
+    """Raise NotRegisteredError unless the view is registered with the meaning it has now."""
     found = registry.deployed().views.get(view.name)
     if found is None or found.fingerprint.data != view.fingerprint.data:
         raise NotRegisteredError(
@@ -199,8 +280,12 @@ def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcom
         as_of=as_of,
         restatement=entry.restatement,
         completed_at=entry.completed_at,
+        visible_from=entry.visible_from,
         rows=entry.rows,
     )
+    history = to.history_of(view)
+    draft = None if history is None else history.saved_draft(view, as_of, entry.restatement)
+    notes = () if draft is None else _kept(draft, entry)
     (marker,) = to.store.read([space.at(as_of, entry.restatement).marker])
     if marker is None:
         return None
@@ -215,6 +300,7 @@ def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcom
         invisible=0,
         is_new=False,
         moved=(),
+        notes=notes,
     )
 
 

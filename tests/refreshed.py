@@ -55,7 +55,7 @@ class Refreshed:
     def register(self) -> None:
         register(desired_state(self.compiled), self.registry, self.store, PLACE, self.now)
 
-    def refresh(self, as_of: Instant, *, restate: bool = False) -> RefreshOutcome:
+    def refresh(self, as_of: Instant, *, restate: str | None = None) -> RefreshOutcome:
         engine: Any = None
         return refresh_view(self.view, as_of, engine=engine, to=self.to, clock=lambda: self.now, restate=restate)
 
@@ -81,6 +81,7 @@ class Refreshed:
         *,
         now: Instant,  # noqa: ARG002
         sink: Sink,
+        compute: object = None,  # noqa: ARG002 - there is no Spark to compute by
     ) -> MaterializeResult:
         """In place of `offline.materialize`: hand the rows to the sink here."""
         self.compute()

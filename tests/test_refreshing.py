@@ -137,14 +137,14 @@ def test_a_refresh_that_failed_after_the_head_listed_it_is_complete_all_the_same
 
 def test_a_registry_that_lost_its_refreshes_learns_of_them_from_the_head(shop: Refreshed) -> None:
     shop.refresh(TODAY)
-    shop.refresh(TODAY, restate=True)
+    shop.refresh(TODAY, restate="again")
     with shop.registry.writing() as writer:
         writer.connection.execute(REFRESHES.delete())
 
     assert shop.refresh(TODAY).restatement == 1
     assert records(shop) == [(1, "complete")]
     # A key space of its own, not the one that serves.
-    assert shop.refresh(TODAY, restate=True).restatement == 2
+    assert shop.refresh(TODAY, restate="again").restatement == 2
 
 
 def test_a_refresh_that_another_process_found_complete_is_completed_by_its_own_run(shop: Refreshed) -> None:
@@ -152,7 +152,7 @@ def test_a_refresh_that_another_process_found_complete_is_completed_by_its_own_r
         view="spend", fingerprint=shop.view.fingerprint.data, as_of=TODAY, started_at=NOW
     )
     run = {"view": "spend", "fingerprint": record.fingerprint, "as_of": TODAY, "restatement": 0}
-    shop.registry.confirm_refresh(**run, completed_at=NOW, rows=3)  # type: ignore[arg-type]
+    shop.registry.confirm_refresh(**run, completed_at=NOW, visible_from=NOW, rows=3)  # type: ignore[arg-type]
 
     ended = shop.registry.complete_refresh(record, completed_at=NOW, rows=3, bytes_=120, snapshot='{"a":1}')
 

@@ -34,14 +34,14 @@ _WHY: Final = {
     Reason.NO_REFRESH: ("no refresh of it is visible at that time", "featurekit materialize {view}"),
     Reason.KEY_SPACE_DROPPED: (
         "the key space of its refresh was dropped or has expired",
-        "featurekit materialize {view} --restate",
+        "featurekit materialize {view} --restate lost",
     ),
     Reason.FOREIGN_ROW: (
         "its row was written by another version of the view",
-        "featurekit materialize {view} --restate",
+        "featurekit materialize {view} --restate lost",
     ),
     Reason.STALE_ROW: ("its row is of another refresh than its key says", "featurekit check {view}"),
-    Reason.BROKEN_ROW: ("its row is cut short or damaged", "featurekit materialize {view} --restate"),
+    Reason.BROKEN_ROW: ("its row is cut short or damaged", "featurekit materialize {view} --restate lost"),
     Reason.NEWER_ROW: ("its row was written by a later featurekit", "upgrade this featurekit"),
     Reason.INPUT_UNAVAILABLE: ("a feature that it is computed from is UNAVAILABLE", "see that feature"),
 }

@@ -14,6 +14,7 @@ from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
 from featurekit.materializing import MaterializeErrors
 from featurekit.refreshing import RefreshOutcome
+from featurekit.registry.state import RefreshKind
 
 
 def materialize(
@@ -25,41 +26,83 @@ def materialize(
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="Compute what serves at this time, for each view's grid.")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Fill the history from this time on.")
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Fill it before this time (default: until now).")
+    ] = None,
     restate: Annotated[
-        bool, typer.Option("--restate", help="Compute again what is there already; the new values then serve.")
-    ] = False,
+        str | None,
+        typer.Option("--restate", metavar="REASON", help="Compute again what is there already; the new values serve."),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Compute all entities, not only what has changed.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait where another run computes the same.")] = False,
 ) -> Answer:
-    """Compute views and write them to the online store.
+    """Compute views and write them to the online store; with --from, fill the history.
 
     Without a time it computes what is due now. A refresh that fails is never served: what was served before still is,
     and the other views are refreshed all the same.
     """
-    if as_of and at:
-        raise InputError(
-            "--as-of and --at are both given", why="each says which grid instant to compute", try_="keep one"
-        )
+    _check(as_of=as_of, at=at, start=start, end=end, restate=restate, full=full)
     asked = invocation(context)
-    times = {"as_of": parse_instant(as_of) if as_of else None, "at": parse_instant(at) if at else None}
     with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
         try:
-            return materialized(store.materialize(views, **times, restate=restate, progress=progress))
+            if start:
+                return materialized(
+                    store.backfill(
+                        views,
+                        start=parse_instant(start),
+                        end=_instant(end),
+                        restate=restate,
+                        wait=wait,
+                        progress=progress,
+                    ),
+                    by_view=True,
+                )
+            return materialized(
+                store.materialize(
+                    views,
+                    as_of=_instant(as_of),
+                    at=_instant(at),
+                    restate=restate,
+                    full=full,
+                    wait=wait,
+                    progress=progress,
+                )
+            )
         except MaterializeErrors as error:
-            return materialized(error.outcomes, error)
+            return materialized(error.outcomes, error, by_view=start is not None)
 
 
-def materialized(outcomes: tuple[RefreshOutcome, ...], failed: MaterializeErrors | None = None) -> Answer:
-    """Return refreshes as an answer, with those that failed beside them."""
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            outcome.view,
-            format_instant(outcome.as_of),
-            f"{outcome.rows:,}",
-            f"{outcome.bytes:,}" if outcome.is_new else "",
-            format_instant(outcome.visible_from),
-            Toned("computed", Tone.GOOD) if outcome.is_new else Toned("there already", Tone.FAINT),
-        )
-        for outcome in outcomes
-    )
+def _instant(text: str | None) -> Instant | None:
+    return parse_instant(text) if text else None
+
+
+def _check(
+    *, as_of: str | None, at: str | None, start: str | None, end: str | None, restate: str | None, full: bool
+) -> None:
+    """Raise InputError where options contradict each other."""
+    times = {"--as-of": as_of, "--at": at, "--from": start}
+    given = [name for name, time in times.items() if time]
+    if len(given) > 1:
+        why = "each says which grid instants to compute"
+        raise InputError(f"{' and '.join(given)} are both given", why=why, try_="keep one")
+    if end and not start:
+        raise InputError("--to is given without --from", why="a range has a start", try_=f"--from TIME --to {end}")
+    if start and full:
+        why = "a backfill is always computed in full"
+        raise InputError("--from and --full are both given", why=why, try_="leave out --full")
+    if restate is not None and (not restate.strip() or restate.startswith("--")):
+        why = "the history says why a refresh was computed again"
+        raise InputError("--restate has no reason", why=why, try_='--restate "the source was loaded twice"')
+
+
+def materialized(
+    outcomes: tuple[RefreshOutcome, ...], failed: MaterializeErrors | None = None, *, by_view: bool = False
+) -> Answer:
+    """Return refreshes as an answer, with those that failed beside them; `by_view`: for people a row a view."""
+    rows = _sums(outcomes) if by_view else tuple(map(_row, outcomes))
     columns = ("view", "as of", "rows", "bytes", "served from", "")
     if failed is not None:
         rows += tuple(_unserved(each.view, each.as_of, Toned("failed", Tone.BAD)) for each in failed.failures)
@@ -81,6 +124,46 @@ def materialized(outcomes: tuple[RefreshOutcome, ...], failed: MaterializeErrors
     document["exit_code"] = failed.exit_code
     errors = tuple(each.error for each in failed.failures)
     return Answer(document=document, blocks=blocks, exit_code=failed.exit_code, errors=errors)
+
+
+def _row(outcome: RefreshOutcome) -> tuple[Cell, ...]:
+    return (
+        outcome.view,
+        format_instant(outcome.as_of),
+        f"{outcome.rows:,}",
+        f"{outcome.bytes:,}" if outcome.is_new else "",
+        format_instant(outcome.visible_from),
+        _state(outcome),
+    )
+
+
+def _state(outcome: RefreshOutcome) -> Toned:
+    if not outcome.is_new:
+        return Toned("there already", Tone.FAINT)
+    if outcome.computed is not None:
+        return Toned(f"computed: {outcome.computed:,} of {outcome.rows:,} entities", Tone.GOOD)
+    return Toned("computed", Tone.GOOD)
+
+
+def _sums(outcomes: tuple[RefreshOutcome, ...]) -> tuple[tuple[Cell, ...], ...]:
+    """Return a row for each view: from where to where, and how many refreshes were computed."""
+    rows: list[tuple[Cell, ...]] = []
+    for view in dict.fromkeys(outcome.view for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.view == view]
+        new = [outcome for outcome in own if outcome.is_new]
+        served = [format_instant(outcome.visible_from) for outcome in new if outcome.kind is not RefreshKind.BACKFILL]
+        times = f"{format_instant(own[0].as_of)} … {format_instant(own[-1].as_of)}"
+        rows.append(
+            (
+                view,
+                times,
+                f"{sum(outcome.rows for outcome in own):,}",
+                f"{sum(outcome.bytes for outcome in new):,}",
+                served[-1] if served else "",
+                Toned(f"{len(new):,} computed, {len(own) - len(new):,} there already", Tone.GOOD),
+            )
+        )
+    return tuple(rows)
 
 
 def _unserved(view: str, as_of: Instant, state: Toned) -> tuple[Cell, ...]:

@@ -55,6 +55,7 @@ def _as_written(definitions: dict[str, Any]) -> None:
     view = definitions["FeatureView"]["properties"]
     view["features"] = _by_name("#/$defs/Feature", "Each feature by its name.")
     view["refresh"] = {"anyOf": [view["refresh"], definitions["Refresh"]["properties"]["every"]]}
+    view["history"]["anyOf"].append({"type": "boolean"})
     on_demand = definitions["OnDemandFeatureView"]["properties"]
     on_demand["features"] = _by_name("#/$defs/OnDemandFeature", "Each feature by its name.")
     definitions["FeatureService"]["properties"]["features"] = _service_features()

@@ -8,7 +8,7 @@ Only whole refreshes are ever listed (`history_folder`). A changed definition ha
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -147,10 +147,25 @@ class History:
         entry.path.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
-    def leftovers(self, view: str, fingerprint: str) -> tuple[Path, ...]:
-        """Return the folders of drafts and of what was being deleted when its run died, or of runs that still write."""
+    def drop_leftovers(
+        self, view: str, fingerprint: str, *, running: Collection[Instant], older_than: Instant
+    ) -> tuple[Path, ...]:
+        """Delete what runs that died left behind, and return its folders; `running` are as-ofs that are written now.
+
+        A draft that is whole may be of a refresh that serves: it waits for the run that gives it its name, unless its
+        as-of is `older_than` that.
+        """
         home = self._home(view, fingerprint)
-        return tuple(sorted((*home.glob(f"{DRAFT}*"), *home.glob(f"{DROPPED}*"))))
+        busy = tuple(DRAFT + folder_name(as_of, 0).removesuffix("0") for as_of in running)
+        left = [*home.glob(f"{DROPPED}*")]
+        for folder in home.glob(f"{DRAFT}*"):
+            entry = read_entry(folder)
+            whole = isinstance(entry, HistoryEntry) and entry.as_of > older_than
+            if not whole and not folder.name.startswith(busy):
+                left.append(folder)
+        for folder in left:
+            shutil.rmtree(folder, ignore_errors=True)
+        return tuple(sorted(left))
 
     def _home(self, view: str, fingerprint: str) -> Path:
         return self.root / view / fingerprint[:_FINGERPRINT]

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from featurekit.clock import Instant, format_instant
+from featurekit.errors import HistoryError
 from featurekit.offline.snapshot import SourceSnapshot, read_snapshot
 
 FORMAT: Final = 1
@@ -85,6 +88,20 @@ class BrokenRefresh:
 
     path: Path
     why: str
+
+
+@contextmanager
+def written_here(folder: Path) -> Iterator[None]:
+    """HistoryError where the file system does not take what the block writes."""
+    try:
+        yield
+    except OSError as error:
+        raise HistoryError(
+            "the history can't be written",
+            where=str(error.filename or folder),
+            why=error.strerror or str(error),
+            try_="make room or mend its permissions; or name another folder under history.path",
+        ) from error
 
 
 def folder_name(as_of: Instant, restatement: int) -> str:

@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from featurekit.clock import Instant
 from featurekit.counters import counter_batch
 from featurekit.errors import BatchEngineError
-from featurekit.offline.history_folder import DRAFT, HistoryEntry, KeptFile, damaged, write_entry
+from featurekit.offline.history_folder import DRAFT, HistoryEntry, KeptFile, damaged, write_entry, written_here
+from featurekit.offline.snapshot import SourceSnapshot
 
 Sink = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 # One counter a file, named after it: files whose task did not come to its end are counted nowhere.
@@ -96,20 +97,37 @@ class Draft:
     def begin(self) -> Draft:
         """Make the folder anew; what a run that died left there is gone."""
         self.drop()
-        self.folder.mkdir(parents=True)
+        with written_here(self.folder):
+            self.folder.mkdir(parents=True)
         return self
 
     def sink(self, inner: Sink) -> KeepingSink:
         return KeepingSink(inner=inner, folder=self.folder)
 
-    def written(self, counters: Mapping[str, int]) -> Draft:
-        """Return the draft with the files that the sink's counters name; BatchEngineError where they are not here."""
+    def written(
+        self,
+        counters: Mapping[str, int],
+        *,
+        snapshot: SourceSnapshot | None,
+        kind: str | None = None,
+        reason: str | None = None,
+    ) -> Draft:
+        """Return the draft with the files that the sink's counters name, and how they came about.
+
+        BatchEngineError where the files are not here.
+        """
         names = [name.removeprefix(FILE_ROWS) for name in counters if name.startswith(FILE_ROWS)]
         files = tuple(
             KeptFile(name=name, rows=counters[FILE_ROWS + name], bytes=counters[FILE_BYTES + name])
             for name in sorted(names)
         )
-        entry = replace(self.entry, files=files)
+        entry = replace(
+            self.entry,
+            files=files,
+            snapshot=snapshot,
+            kind=kind or self.entry.kind,
+            reason=self.entry.reason or reason,
+        )
         if broken := damaged(entry, self.folder):
             raise BatchEngineError(
                 f"the history of {entry} is not whole: {broken.why}",
@@ -121,20 +139,22 @@ class Draft:
 
     def save(self) -> Draft:
         """Write down all that is known: a run that dies from here on leaves a draft that the next one can finish."""
-        write_entry(self.entry, self.folder)
+        with written_here(self.folder):
+            write_entry(self.entry, self.folder)
         return self
 
     def finish(self, *, visible_from: Instant, completed_at: Instant) -> HistoryEntry:
         """Give the folder its name: from here on it is a refresh of the history. Return it."""
         entry = replace(self.entry, visible_from=visible_from, completed_at=completed_at)
         counted = {file.name for file in entry.files}
-        for stray in self.folder.glob("part-*.parquet"):
-            if stray.name not in counted:
-                stray.unlink()
-        write_entry(entry, self.folder)
-        if entry.path.exists():  # a broken folder of this name: whole ones are never written twice
-            shutil.rmtree(entry.path)
-        self.folder.rename(entry.path)
+        with written_here(self.folder):
+            for stray in self.folder.glob("part-*.parquet"):
+                if stray.name not in counted:
+                    stray.unlink()
+            write_entry(entry, self.folder)
+            if entry.path.exists():  # a broken folder of this name: whole ones are never written twice
+                shutil.rmtree(entry.path)
+            self.folder.rename(entry.path)
         return entry
 
     def drop(self) -> None:

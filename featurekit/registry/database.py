@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from sqlalchemy.pool import NullPool
 
 from featurekit.errors import RegistryError, SettingsError
+from featurekit.registry.migrations import migrate
 from featurekit.registry.tables import SCHEMA, SCHEMA_VERSION, TABLES
 
 LOCK_WAIT_S: Final = 30.0
@@ -20,7 +21,7 @@ _WRITES: Final = "featurekit_writes"
 
 
 class Database:
-    """Transactions on the registry's database; the tables are made on first use.
+    """Transactions on the registry's database; the tables are made, or brought to this version, on first use.
 
     Readers see one moment. Writers come one after the other, from whatever process, and wait for each other at most
     `lock_wait_s`. Raises SettingsError for a URL that can't be used, RegistryError for whatever the database says.
@@ -84,7 +85,7 @@ class Database:
         self._make_folder()
         with self._begin(writes=False) as connection:
             found = _schema_version(connection)
-        if found is None:
+        if found is None or found < SCHEMA_VERSION:
             with self._begin(writes=True) as connection:
                 # Looked at again: another process may have made them while this one waited for the lock.
                 found = _schema_version(connection)
@@ -92,6 +93,7 @@ class Database:
                     TABLES.create_all(connection)
                     connection.execute(insert(SCHEMA).values(version=SCHEMA_VERSION))
                     found = SCHEMA_VERSION
+                found = migrate(connection, found)
         if found != SCHEMA_VERSION:
             raise RegistryError(
                 f"the registry has schema version {found}; this featurekit knows {SCHEMA_VERSION}",

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, insert, select, update
 
 from featurekit.clock import Instant
-from featurekit.registry.state import RefreshRecord, RefreshStatus, Watermark
+from featurekit.registry.state import RefreshKind, RefreshRecord, RefreshStatus, Watermark
 from featurekit.registry.tables import REFRESHES, VIEW_VERSIONS
 from featurekit.registry.versions import read_grid
 
@@ -22,6 +22,8 @@ def write_start(
     as_of: Instant,
     started_at: Instant,
     snapshot: str,
+    kind: RefreshKind = RefreshKind.FULL,
+    reason: str | None = None,
 ) -> RefreshRecord:
     """Write and return the record of a run that begins, with a restatement no run of this as-of has had."""
     table = REFRESHES
@@ -42,6 +44,9 @@ def write_start(
         "snapshot": snapshot,
         "counters": "{}",
         "status": RefreshStatus.RUNNING.value,
+        "kind": kind.value,
+        "online": kind is not RefreshKind.BACKFILL,
+        "reason": reason,
     }
     id_ = connection.execute(insert(table).values(namespace=namespace, **values).returning(table.c.id)).scalar_one()
     return _record(connection.execute(select(table).where(table.c.id == id_)).one())
@@ -67,16 +72,25 @@ def write_listed(
     as_of: Instant,
     restatement: int,
     completed_at: Instant,
+    visible_from: Instant,
     rows: int,
+    kind: RefreshKind,
 ) -> None:
     """Write that a refresh is complete, whatever its record says: running, failed, or nothing because it is lost."""
     table = REFRESHES
     run = {"view": view, "fingerprint": fingerprint, "as_of": as_of, "restatement": restatement}
     of_it = and_(table.c.namespace == namespace, *(table.c[name] == value for name, value in run.items()))
-    done = {"status": RefreshStatus.COMPLETE.value, "completed_at": completed_at, "rows": rows, "failure": None}
+    done = {
+        "status": RefreshStatus.COMPLETE.value,
+        "completed_at": completed_at,
+        "visible_from": visible_from,
+        "rows": rows,
+        "failure": None,
+    }
     status = connection.execute(select(table.c.status).where(of_it)).scalar()
     if status is None:
-        lost = {"started_at": completed_at, "snapshot": "{}", "counters": "{}"}
+        lost: dict[str, Any] = {"started_at": completed_at, "snapshot": "{}", "counters": "{}"}
+        lost |= {"kind": kind.value, "online": kind is not RefreshKind.BACKFILL}
         connection.execute(insert(table).values(namespace=namespace, **run, **lost, **done))
     elif status != RefreshStatus.COMPLETE.value:
         connection.execute(update(table).where(of_it).values(**done))
@@ -123,7 +137,8 @@ def _latest(connection: Connection, namespace: str, *conditions: ColumnElement[b
     table = REFRESHES
     query = (
         select(table.c.view, table.c.fingerprint, func.max(table.c.as_of).label("as_of"))
-        .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value, *conditions)
+        .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value, table.c.online)
+        .where(*conditions)
         .group_by(table.c.view, table.c.fingerprint)
         .order_by(table.c.fingerprint)
     )
@@ -161,4 +176,10 @@ def _record(row: Row[Any]) -> RefreshRecord:
         snapshot=row.snapshot,
         counters=row.counters,
         failure=row.failure,
+        kind=RefreshKind(row.kind),
+        online=row.online,
+        reason=row.reason,
+        computed=row.computed,
+        visible_from=row.visible_from,
+        withdrawn_at=row.withdrawn_at,
     )

@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from featurekit.clock import Instant
 from featurekit.errors import NotRegisteredError, RegistryError
-from featurekit.registry import models, refreshes, versions
+from featurekit.registry import leases, live, models, refreshes, versions
 from featurekit.registry.database import LOCK_WAIT_S, Database
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.state import (
     Deployed,
     DesiredService,
     DesiredView,
+    Lease,
+    RefreshKind,
     RefreshRecord,
     RefreshStatus,
     Registration,
@@ -70,7 +72,15 @@ class Registry:
             yield Writer(connection=connection, namespace=self._namespace)
 
     def start_refresh(
-        self, *, view: str, fingerprint: str, as_of: Instant, started_at: Instant, snapshot: str = "{}"
+        self,
+        *,
+        view: str,
+        fingerprint: str,
+        as_of: Instant,
+        started_at: Instant,
+        snapshot: str = "{}",
+        kind: RefreshKind = RefreshKind.FULL,
+        reason: str | None = None,
     ) -> RefreshRecord:
         """Return the record of a refresh that begins now; its restatement no other run has or had."""
         with self._database.writing() as connection:
@@ -82,6 +92,8 @@ class Registry:
                 as_of=as_of,
                 started_at=started_at,
                 snapshot=snapshot,
+                kind=kind,
+                reason=reason,
             )
 
     def complete_refresh(
@@ -91,12 +103,17 @@ class Registry:
         completed_at: Instant,
         rows: int,
         bytes_: int,
+        visible_from: Instant | None = None,
         snapshot: str | None = None,
         counters: str = "{}",
+        kind: RefreshKind = RefreshKind.FULL,
+        reason: str | None = None,
+        computed: int | None = None,
     ) -> RefreshRecord:
         """Return the record of a running refresh as complete; `snapshot` where the run knows it only now.
 
         Another process may have found it in the store's head and said so before: this run knows more about it.
+        How it was computed is known only now, too; a `reason` that it began with stays where there is no other.
         """
         return self._end_refresh(
             refresh,
@@ -105,8 +122,13 @@ class Registry:
             completed_at=completed_at,
             rows=rows,
             bytes=bytes_,
+            visible_from=visible_from,
             snapshot=refresh.snapshot if snapshot is None else snapshot,
             counters=counters,
+            kind=kind.value,
+            online=kind is not RefreshKind.BACKFILL,
+            reason=refresh.reason if reason is None else reason,
+            computed=computed,
         )
 
     def fail_refresh(self, refresh: RefreshRecord, *, completed_at: Instant, failure: str) -> RefreshRecord:
@@ -120,9 +142,21 @@ class Registry:
         )
 
     def confirm_refresh(
-        self, *, view: str, fingerprint: str, as_of: Instant, restatement: int, completed_at: Instant, rows: int
+        self,
+        *,
+        view: str,
+        fingerprint: str,
+        as_of: Instant,
+        restatement: int,
+        completed_at: Instant,
+        visible_from: Instant,
+        rows: int,
+        kind: RefreshKind = RefreshKind.FULL,
     ) -> None:
-        """Record as complete what the online store's head lists: what serves is complete, however its run ended."""
+        """Record as complete what the online store's head or the history lists, however its run ended.
+
+        `kind` is for a record that was lost.
+        """
         with self._database.writing() as connection:
             refreshes.write_listed(
                 connection,
@@ -132,8 +166,34 @@ class Registry:
                 as_of=as_of,
                 restatement=restatement,
                 completed_at=completed_at,
+                visible_from=visible_from,
                 rows=rows,
+                kind=kind,
             )
+
+    def take_lease(self, lease: Lease, *, length: int) -> Lease | None:
+        """Take the lease for `length` microseconds of the database's clock and return None; else who has it."""
+        with self._database.writing() as connection:
+            return leases.write_lease(connection, self._namespace, lease, length)
+
+    def renew_lease(self, lease: Lease, *, length: int) -> bool:
+        """Return whether the lease still ran; it then runs for `length` microseconds from now."""
+        with self._database.writing() as connection:
+            return leases.renew_lease(connection, self._namespace, lease, length)
+
+    def end_lease(self, lease: Lease) -> None:
+        with self._database.writing() as connection:
+            leases.end_lease(connection, self._namespace, lease)
+
+    def leased(self, view: str, fingerprint: str) -> frozenset[Instant]:
+        """Return the as-ofs of a view version that some run computes now."""
+        with self._database.reading() as connection:
+            return frozenset(leases.read_leased(connection, self._namespace, view, fingerprint))
+
+    def live_views(self) -> frozenset[str]:
+        """Return the fingerprints of the view versions that are deployed, that serve, or that a model is bound to."""
+        with self._database.reading() as connection:
+            return live.read_live_views(connection, self._namespace)
 
     def refreshes(
         self, view: str | None = None, *, fingerprint: str | None = None, limit: int | None = None
@@ -174,7 +234,7 @@ class Registry:
     def model_path(self, record: ModelRecord) -> Path:
         return self.models_folder / record.file
 
-    def _end_refresh(self, refresh: RefreshRecord, of: tuple[RefreshStatus, ...], **values: str | int) -> RefreshRecord:
+    def _end_refresh(self, refresh: RefreshRecord, of: tuple[RefreshStatus, ...], **values: Any) -> RefreshRecord:
         with self._database.writing() as connection:
             ended = refreshes.write_end(connection, self._namespace, refresh.id, of=of, **values)
         if ended is None:

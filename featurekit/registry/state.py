@@ -120,13 +120,23 @@ class RefreshStatus(StrEnum):
     FAILED = "failed"
 
 
+class RefreshKind(StrEnum):
+    """How a refresh's rows came about; they are the same bytes in each way."""
+
+    FULL = "full"
+    INCREMENTAL = "incremental"  # from the rows of the refresh before, and what has changed since
+    BACKFILL = "backfill"  # with others in one job, for the history alone: lookups never saw it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshRecord:
     """One run that computes a view as of one grid instant, from its start on.
 
     `restatement` is 0 for the first run of this fingerprint and as-of and one more for each further one, so no two
     runs share a key space. `snapshot` (the source as it was read) and `counters` are JSON objects; `failure` says why a
-    failed run failed.
+    failed run failed. `reason` says why it was computed again, or why an incremental run was not possible;
+    `computed` is how many entities were computed and not taken from the refresh before. Lookups see it from
+    `visible_from` on, until `withdrawn_at`, and not at all unless it is `online`.
     """
 
     id: int
@@ -142,6 +152,24 @@ class RefreshRecord:
     snapshot: str = "{}"
     counters: str = "{}"
     failure: str | None = None
+    kind: RefreshKind = RefreshKind.FULL
+    online: bool = True
+    reason: str | None = None
+    computed: int | None = None
+    visible_from: Instant | None = None
+    withdrawn_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to compute some refreshes of a view version, for as long as it is renewed; `holder` says who has it."""
+
+    view: str
+    fingerprint: str
+    as_ofs: tuple[Instant, ...]
+    holder: str
+    since: Instant = 0
+    until: Instant = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,16 @@
 """The registry's tables. Texts that hold values are JSON; instants are microseconds; every row names its namespace.
 
-Types are those that SQLite and PostgreSQL share. A change here raises SCHEMA_VERSION, with a step that leads from the
-version before.
+Types are those that SQLite and PostgreSQL share. A change here raises SCHEMA_VERSION, with a step in `migrations` that
+leads from the version before.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text, true
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 TABLES: Final = MetaData()
 _COUNT: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up only what it calls INTEGER
@@ -89,7 +89,26 @@ REFRESHES: Final = Table(
     Column("snapshot", Text, nullable=False),
     Column("counters", Text, nullable=False),
     Column("failure", Text),
+    # From version 2 on.
+    Column("kind", String(20), nullable=False, server_default="full"),
+    Column("online", Boolean, nullable=False, server_default=true()),
+    Column("reason", Text),
+    Column("computed", BigInteger),
+    _instant("visible_from", nullable=True),
+    _instant("withdrawn_at", nullable=True),
     Index("refreshes_by_view", "namespace", "view", "fingerprint", "as_of", "restatement", unique=True),
+)
+
+LEASES: Final = Table(
+    "leases",
+    TABLES,
+    _name("namespace", key=True),
+    _name("view", key=True),
+    Column("fingerprint", String(64), primary_key=True, nullable=False),
+    Column("as_of", BigInteger, primary_key=True, autoincrement=False),
+    Column("holder", String(255), nullable=False),
+    _instant("since"),
+    _instant("until"),
 )
 
 MODELS: Final = Table(

