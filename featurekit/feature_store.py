@@ -24,7 +24,7 @@ from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import InputError, SettingsError
 from featurekit.explain import Explanation, explain_service, explain_view
-from featurekit.keeping import expire
+from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.history import History
 from featurekit.offline.labels import LabelSpec, check_label_file
@@ -235,6 +235,26 @@ class FeatureStore:
 
         return backfill_each([(view, instants) for view, instants in wanted if instants], backfill, progress=progress)
 
+    def histories(self) -> tuple[ViewHistory, ...]:
+        """Return what is kept of each view's refreshes."""
+        return view_histories(self.history, self.registry)
+
+    def compact_history(self, views: Sequence[str] | None = None) -> tuple[Changed, ...]:
+        """Join the files of each kept refresh into one; return what was joined."""
+        now = self.settings.clock()
+        return compact(self.history, self.registry, now=now, holder=self.holder, views=self._kept(views))
+
+    def expire_history(self, views: Sequence[str] | None = None, *, dry_run: bool = False) -> tuple[Changed, ...]:
+        """Drop kept rows that are older than their view keeps them; return what went, or would go."""
+        return expire(
+            self.history,
+            self.registry,
+            now=self.settings.clock(),
+            keep=self._keep,
+            views=self._kept(views),
+            dry_run=dry_run,
+        )
+
     def lookup(
         self,
         service: str,
@@ -335,6 +355,14 @@ class FeatureStore:
             keep=self.settings.history_keep,
             holder=self.holder,
         )
+
+    def _kept(self, names: Sequence[str] | None) -> Sequence[str] | None:
+        """Return the names; InputError where one is of no view, neither defined nor kept from before."""
+        there = {view for view, _ in self.history.versions()} | set(self.definitions.views)
+        for name in names or ():
+            if name not in there:
+                raise InputError(f"there is no feature view {name!r}", try_=f"one of {', '.join(sorted(there))}")
+        return names or None
 
     def _keep(self, name: str) -> int:
         view = self.definitions.views.get(name)

