@@ -69,15 +69,21 @@ class FeatureClient:
         """
         instant = self._clock() if at is None else (from_datetime(at) if isinstance(at, datetime) else at)
         features = self._run(service, self._lookups.steps(service, entities, request, instant))
-        features.request_id = request_id
-        self.log_served(features)
+        if self._log is not None:
+            self.log_served(features, request_id=request_id)
         return features
 
-    def log_served(self, features: Features, *, model: str | None = None, model_version: int | None = None) -> None:
+    def log_served(
+        self,
+        features: Features,
+        *,
+        request_id: str | None = None,
+        model: str | None = None,
+        model_version: int | None = None,
+    ) -> None:
         """Hand features to the log, where there is one, as served to a model; `lookup` does so for who asks itself."""
         if self._log is not None:
-            features.request_id = features.request_id or self._log.new_id(features.at)
-            self._log.add(features, features.request_id, model=model, model_version=model_version)
+            self._log.add(features.served(request_id or self._log.new_number(), model, model_version))
 
     def unlogged(self) -> FeatureClient:
         """Return the same client for lookups that serve nobody, such as those of a check: they are not logged."""

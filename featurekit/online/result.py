@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from featurekit.online.answer import Answer, AnswerPlan, ViewRows
 from featurekit.online.columns import Codes
 from featurekit.online.present import float_rows, is_number, numpy_columns, python_lists
 from featurekit.online.request import Columns, did_you_mean
-from featurekit.plan import LookupPlan
+from featurekit.online.served_answer import Served, request_name
 from featurekit.status import Status
 from featurekit.types import Field
 
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 class Features:
     """The outputs of one service for one entity or many, named `view.feature`, in the order that a model sees.
 
-    `service`, `fingerprint` and `at` say what was looked up and the one instant that everything in it is as of;
-    `request_id` is the request's name in the served-feature log, None where it has none.
+    `service`, `fingerprint` and `at` say what was looked up and the one instant that everything in it is as of.
     """
 
-    request_id: str | None = None
+    _request: str | int | None = None
 
     def __init__(
         self,
@@ -165,28 +164,14 @@ class Features:
         }
 
     @property
-    def plan(self) -> LookupPlan:
-        """What the service reads and gives."""
-        return self._plan.plan
+    def request_id(self) -> str | None:
+        """What the request is called in the served-feature log; None where it has no name and is not logged."""
+        return request_name(self.at, self._request) if isinstance(self._request, int) else self._request
 
-    @property
-    def inputs(self) -> Mapping[str, Sequence[Any]]:
-        """The entity keys and request values as they were understood: a column of held values for each name."""
-        return self._columns.values
-
-    @property
-    def view_rows(self) -> Sequence[ViewRows]:
-        """What the store returned for each view, not yet decoded."""
-        return self._views
-
-    @property
-    def answered_from(self) -> Hashable:
-        """The plan and the refreshes that answered: requests with the same can be decoded together."""
-        return self._plan, tuple([(view.as_of, view.reason) for view in self._views])
-
-    def answered(self, columns: Columns, views: Sequence[ViewRows]) -> Features:
-        """Return other rows, answered by the same plan."""
-        return Features(self._plan, columns, views, service=self.service, fingerprint=self.fingerprint, at=self.at)
+    def served(self, request: str | int, model: str | None, model_version: int | None) -> Served:
+        """Return what the served-feature log is handed; from then on the request has this id, or this number."""
+        self._request = request
+        return Served(self._plan, self._columns, self._views, self.at, request, model, model_version)
 
     @cached_property
     def _answer(self) -> Answer:

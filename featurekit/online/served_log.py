@@ -14,14 +14,14 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from featurekit.clock import MILLISECOND, MINUTE, Clock, Instant, system_clock
+from featurekit.clock import MINUTE, Clock, system_clock
 from featurekit.config import Settings
 from featurekit.errors import InputError
 from featurekit.key_sample import threshold
-from featurekit.online.result import Features
 from featurekit.online.served_answer import Served
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ MAX_FILE_BYTES: Final = 64 << 20
 _LOG: Final = logging.getLogger("featurekit.served_log")
 _POLL_S: Final = 0.2  # the lookups' threads wake nobody: that would cost them more than the log's whole work
 _CLOSE_S: Final = 10.0
+_NUMBER_BYTES: Final = 10  # a number has 74 bits
+_COUNTED: Final = (1 << 36) - 1
 _LOGS: Final[weakref.WeakSet[ServedLog]] = weakref.WeakSet()
 
 
@@ -103,25 +105,17 @@ class ServedLog:
         self._wake = threading.Event()
         self._flushes: list[threading.Event] = []
         self._thread: threading.Thread | None = None
+        # Counted: random bytes for each request would cost a lookup as much as all else that the log does to it.
+        self._first_number = int.from_bytes(self._random(_NUMBER_BYTES)) >> 6 & ~_COUNTED
+        self._numbers = count()
 
-    def new_id(self, at: Instant) -> str:
-        """Return a request id: a UUID of version 7, which sorts by time.
+    def new_number(self) -> int:
+        """Return the number of a request that was given no id: random for each process, then counted up."""
+        return self._first_number + next(self._numbers)
 
-        >>> log = ServedLog(Path("served"), project="p", environment="e", random=bytes)
-        >>> log.new_id(1_384_480_800_000_000)
-        '0142597c-7d00-7000-8000-000000000000'
-        """
-        noise = int.from_bytes(self._random(10))
-        stamp = (at // MILLISECOND) & ((1 << 48) - 1)
-        high, low = (noise >> 62) & 0xFFF, noise & ((1 << 62) - 1)
-        text = f"{stamp << 80 | 7 << 76 | high << 64 | 2 << 62 | low:032x}"
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-    def add(
-        self, features: Features, request_id: str, *, model: str | None = None, model_version: int | None = None
-    ) -> None:
+    def add(self, served: Served) -> None:
         """Hand an answer over. Never waits and never raises: what finds no room is dropped and counted."""
-        rows = len(features)
+        rows = served.columns.length
         with self._lock:
             # One answer of more rows than the queue holds still fits an empty one.
             is_full = self._rows > 0 and self._rows + rows > self._queue
@@ -130,7 +124,7 @@ class ServedLog:
                 self._counts = replace(self._counts, dropped=self._counts.dropped + rows)
             else:
                 self._rows += rows
-                self._waiting.append(Served(features, request_id, model, model_version))
+                self._waiting.append(served)
                 if self._thread is not None:
                     return
                 self._start()

@@ -17,6 +17,7 @@ from featurekit.key_sample import key_hash, threshold
 from featurekit.online.served_answer import Served
 from featurekit.online.served_log_rows import KeySample, log_schema_metadata, log_tables
 from featurekit.plan import LookupPlan
+from featurekit.served_columns import REQUEST_ID
 
 _TOKEN_BYTES: Final = 8
 _SHOWN: Final = 8
@@ -64,7 +65,7 @@ class LogFiles:
 
     def add(self, served: Sequence[Served]) -> None:
         """Take what was served; requests that can't be decoded together are decoded one by one."""
-        rows = sum(len(each.features) for each in served)
+        rows = sum(each.columns.length for each in served)
         try:
             self._keep(served, rows)
         except Exception as error:  # noqa: BLE001  a row that can't be decoded must not end the log
@@ -106,7 +107,9 @@ class LogFiles:
         )
         table = pa.concat_tables(rows.tables).replace_schema_metadata(metadata)
         content = pa.BufferOutputStream()
-        pq.write_table(table, content, compression="zstd")
+        # What repeats is text; dictionaries of numbers would take six times as long for a larger file.
+        texts = [field.name for field in table.schema if pa.types.is_string(field.type) and field.name != REQUEST_ID]
+        pq.write_table(table, content, compression="zstd", use_dictionary=texts)
         folder.mkdir(parents=True, exist_ok=True)
         try:
             with unfinished.open("wb") as file:

@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.key_sample import KeyHash
-from featurekit.online.answer import ViewRows
 from featurekit.online.keys import entity_key_encoder
 from featurekit.online.request import Columns
 from featurekit.online.result import Features
-from featurekit.online.served_answer import Served
+from featurekit.online.served_answer import Served, request_name
 from featurekit.plan import LookupPlan
 from featurekit.served_columns import (
     AS_OF,
@@ -47,11 +46,12 @@ def log_tables(served: Sequence[Served], sample: KeySample) -> Iterator[tuple[Lo
     groups: dict[Any, list[Served]] = {}
     for each in served:
         # Where everything is as of the same refreshes, many requests decode as one of many rows.
-        groups.setdefault(each.features.answered_from, []).append(each)
+        refreshes = tuple([(view.as_of, view.reason) for view in each.views])
+        groups.setdefault((each.plan, refreshes), []).append(each)
     for group in groups.values():
-        plan = group[0].features.plan
-        counts = np.array([len(each.features) for each in group])
-        columns = _together([each.features.inputs for each in group])
+        plan = group[0].plan.plan
+        counts = np.array([each.columns.length for each in group])
+        columns = _together([each.columns.values for each in group])
         kept = _sampled(plan, columns, int(counts.sum()), sample)
         if kept.any():
             yield plan, _table(group, counts, columns, kept)
@@ -90,9 +90,9 @@ def _sampled(plan: LookupPlan, columns: dict[str, list[Any]], count: int, sample
 def _table(
     group: Sequence[Served], counts: np.ndarray[Any, Any], columns: dict[str, list[Any]], kept: np.ndarray[Any, Any]
 ) -> pa.Table:
-    first = group[0].features
-    features = _features(group, columns, kept)
-    plan, rows = first.plan, int(kept.sum())
+    plan, rows = group[0].plan.plan, int(kept.sum())
+    inputs = {name: _chosen(values, kept) for name, values in columns.items()}
+    features = _features(group, Columns(inputs, rows, is_single=False), kept)
     owner = np.repeat(np.arange(len(group)), counts)[kept]
 
     def each(values: list[Any], kind: pa.DataType) -> pa.Array:
@@ -103,15 +103,15 @@ def _table(
 
     instant = pa.timestamp("us", tz="UTC")
     named: list[tuple[str, pa.Array]] = [
-        (REQUEST_ID, each([one.request_id for one in group], pa.string())),
-        (TIMESTAMP, each([one.features.at for one in group], instant)),
+        (REQUEST_ID, each([_name(one) for one in group], pa.string())),
+        (TIMESTAMP, each([one.at for one in group], instant)),
         (SERVICE, same(plan.service, pa.string())),
         (FINGERPRINT, same(plan.fingerprint, pa.string())),
         (MODEL, each([one.model for one in group], pa.string())),
         (MODEL_VERSION, each([one.model_version for one in group], pa.int64())),
     ]
     kinds = {key.request: key.type for key in plan.keys} | {field.name: field.type for field in plan.request.fields}
-    named += [(input_column(name), _array(features.inputs[name], kind)) for name, kind in kinds.items()]
+    named += [(input_column(name), _array(inputs[name], kind)) for name, kind in kinds.items()]
     answer = features.to_arrow()
     named += [(name, answer.column(name).combine_chunks()) for name in answer.column_names]
     codes = np.ascontiguousarray(features.statuses.T.astype(np.int8))
@@ -121,17 +121,20 @@ def _table(
     return pa.table([array for _, array in named], names=[name for name, _ in named])
 
 
-def _features(group: Sequence[Served], columns: dict[str, list[Any]], kept: np.ndarray[Any, Any]) -> Features:
+def _features(group: Sequence[Served], columns: Columns, kept: np.ndarray[Any, Any]) -> Features:
     """Return the sampled rows of some requests as one answer."""
-    if len(group) == 1 and kept.all():
-        return group[0].features
-    parts = [each.features.view_rows for each in group]
+    plan = group[0].plan
     views = [
-        ViewRows(rows=_chosen([row for part in parts for row in part[i].rows], kept), as_of=of.as_of, reason=of.reason)
-        for i, of in enumerate(parts[0])
+        view._replace(rows=_chosen([row for each in group for row in each.views[i].rows], kept))
+        for i, view in enumerate(group[0].views)
     ]
-    held = {name: _chosen(values, kept) for name, values in columns.items()}
-    return group[0].features.answered(Columns(held, int(kept.sum()), is_single=False), views)
+    told = plan.plan
+    return Features(plan, columns, views, service=told.service, fingerprint=told.fingerprint, at=group[0].at)
+
+
+def _name(served: Served) -> str:
+    named = served.request_id
+    return request_name(served.at, named) if isinstance(named, int) else named
 
 
 def _chosen(values: list[Any], kept: np.ndarray[Any, Any]) -> list[Any]:

@@ -184,7 +184,7 @@ class ModelClient:
     ) -> Features:
         """Return what the model's service gives, if that is what the model was registered for."""
         # Logged below, for the model that takes it: what it refuses is served to nobody.
-        features = self._unlogged.lookup(record.service, entities, request, at=at, request_id=request_id)
+        features = self._unlogged.lookup(record.service, entities, request, at=at)
         if features.fingerprint != record.service_fingerprint:
             raise ModelError(
                 f"model {record.name} v{record.version} is not for the {record.service} that is served now",
@@ -194,7 +194,7 @@ class ModelClient:
                 try_="retrain it on the new definitions and register it again; or, where it is for definitions that"
                 " readers have not moved to yet, materialize those",
             )
-        self._features.log_served(features, model=record.name, model_version=record.version)
+        self._features.log_served(features, request_id=request_id, model=record.name, model_version=record.version)
         return features
 
 

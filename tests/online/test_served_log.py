@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from featurekit.key_sample import key_hash, threshold
 from featurekit.online.client import FeatureClient
 from featurekit.online.publish import publish_plans, switch_services
 from featurekit.online.redis import RedisStore
+from featurekit.online.served_answer import request_name
 from featurekit.online.served_log import LogCounts, ServedLog, served_log
 from featurekit.plan import LookupPlan, PlanExpression
 from featurekit.served_columns import METADATA
@@ -339,9 +341,13 @@ def test_lookups_of_a_check_are_not_logged(world: str, folder: Path) -> None:
 
 def test_request_ids_sort_by_time_and_differ() -> None:
     log = log_of(Path("served"))
-    ids = [log.new_id(NOON + n * SECOND) for n in range(100)]
+    ids = [request_name(NOON + n * SECOND, log.new_number()) for n in range(100)]
     assert sorted(ids) == ids
-    assert len({log.new_id(NOON) for _ in range(1000)}) == 1000
+    assert (
+        len({request_name(NOON, each.new_number()) for each in (log, log_of(Path("served"))) for _ in range(1000)})
+        == 2000
+    )
+    assert all(uuid.UUID(one).version == 7 and uuid.UUID(one).variant == uuid.RFC_4122 for one in ids)
 
 
 def test_the_settings_name_the_folder_and_the_share(tmp_path: Path) -> None:
