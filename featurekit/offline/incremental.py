@@ -1,0 +1,144 @@
+"""A refresh computed from the one before and from what was touched since: the same rows, bit for bit.
+
+Of the entities that something touched (`touched`) the rows are computed by the very SQL of `materialize`, over what
+names these entities; all others keep the row that the history has. Where that can't be told, or is no less work, the
+refresh is computed in full, and the reason is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from featurekit.clock import Instant, format_instant
+from featurekit.compiled import CompiledView
+from featurekit.definitions.source import SourceFormat
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.history_folder import HistoryEntry
+from featurekit.offline.materialize import check_frame, materialize_steps
+from featurekit.offline.snapshot import FileSnapshot, SourceSnapshot, snapshot_source
+from featurekit.offline.source import frame_name, key_names, read_source
+from featurekit.offline.sql import Query, Select, Sql, name, render_query
+from featurekit.offline.touched import BASE, TOUCHED, Span, thing, touched_entities
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_TOUCHED: Final = 0.5
+"""The share of entities from which on a refresh in full is no more work (measured: `make incremental`)."""
+_ALL: Final = "events of all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incremental:
+    """The rows of a refresh, and how many entities of them are computed; no frame where it has to be in full.
+
+    `reason` says why it has to be, or what was computed.
+    """
+
+    frame: DataFrame | None
+    changed: int | None
+    reason: str
+
+
+def incremental_frame(
+    engine: BatchEngine, view: CompiledView, as_of: Instant, base: HistoryEntry, base_rows: DataFrame
+) -> Incremental:
+    """Return the rows of `materialized_frame(engine, view, as_of)`, from an earlier refresh and what was touched since.
+
+    Finding that out runs queries; the frame itself is lazy.
+    """
+    now = snapshot_source(engine, view)
+    reason = why_full(view, as_of, base, now)
+    if reason is not None:
+        return _in_full(reason)
+    span = Span.of(view, base.as_of, as_of)
+    assert base.snapshot is not None
+    added = _added(base.snapshot, now)
+    touched, changed = engine.held(touched_entities(engine, view, span, base_rows, added))
+    if changed > MOST_TOUCHED * base.rows:
+        return _in_full(f"{changed:,} entities were touched since {_shown(base)}, which has {base.rows:,} rows")
+    frames = {frame_name(view): read_source(engine, view), TOUCHED: touched, BASE: base_rows}
+    frame = engine.query(render_query(incremental_steps(view, as_of)), frames)
+    check_frame(view, frame)
+    return Incremental(frame=frame, changed=changed, reason=f"what was touched since {_shown(base)}")
+
+
+def _in_full(reason: str) -> Incremental:
+    return Incremental(frame=None, changed=None, reason=reason)
+
+
+def _shown(base: HistoryEntry) -> str:
+    return format_instant(base.as_of)
+
+
+def why_full(view: CompiledView, as_of: Instant, base: HistoryEntry, now: SourceSnapshot) -> str | None:
+    """Return why a refresh can't be computed from a base; None where it can. `now` is the source as it is."""
+    source = view.source
+    if base.view != view.name or base.fingerprint != view.fingerprint.data:
+        return "the kept rows are of another version of the view"
+    if base.withdrawn_at is not None:
+        return f"the refresh of {_shown(base)} was withdrawn"
+    if base.as_of >= as_of:
+        return f"the kept rows are of {_shown(base)}, and no earlier refresh is kept"
+    if base.snapshot is None or not base.snapshot.files:
+        return f"of the refresh of {_shown(base)} it is not known which files it read"
+    if not now.files or any(file.modified is None for file in now.files):
+        return f"which files source {source.name} consists of, and whether one was written again, can't be told"
+    old, new = _by_path(base.snapshot), _by_path(now)
+    for path, file in old.items():
+        if path not in new:
+            return f"{path} is gone since {_shown(base)}"
+        if (file.size, file.modified) != (new[path].size, new[path].modified):
+            return f"{path} was written again since {_shown(base)}"
+    if new.keys() - old.keys() and source.origin in (SourceFormat.TABLE, SourceFormat.SQL):
+        return f"source {source.name} has new files, and which of its rows are from them can't be told"
+    return None
+
+
+def _by_path(snapshot: SourceSnapshot) -> dict[str, FileSnapshot]:
+    return {file.path: file for file in snapshot.files}
+
+
+def _added(before: SourceSnapshot, now: SourceSnapshot) -> tuple[Path, ...]:
+    return tuple(map(Path, sorted(_by_path(now).keys() - _by_path(before).keys())))
+
+
+def incremental_steps(view: CompiledView, as_of: Instant) -> Query:
+    """Return the steps that compute the rows of touched entities, and take all others from the base."""
+    steps: list[tuple[str, Select]] = []
+    for label, step in materialize_steps(view, as_of).steps:
+        if label == "events":
+            steps += [(_ALL, step), ("events", _of_touched(view))]
+        else:
+            steps.append((label, step))
+    return Query(steps=tuple(steps)).then("refresh", _merged(view, steps[-1][0]))
+
+
+def _of_touched(view: CompiledView) -> Select:
+    """Return the rows that can decide a touched entity's row: its own, and those that supersede one of them."""
+    keys = ", ".join(map(name, key_names(view)))
+    own = f"({keys}) IN (SELECT {keys} FROM {name(TOUCHED)})"
+    where = own
+    if parts := thing(view):
+        things = ", ".join(map(name, parts))
+        known = " AND ".join(f"{name(part)} IS NOT NULL" for part in parts)
+        # A version that names another entity takes an event away from this one.
+        same = f"({things}) IN (SELECT {things} FROM {name(_ALL)} WHERE {own} AND {known})"
+        where = f"({same} OR (NOT ({known}) AND {own}))"
+    return Select(columns=(("*", "*"),), source=_ALL, where=(where,), note="of the entities that were touched")
+
+
+def _merged(view: CompiledView, computed: str) -> Select:
+    """Return the step that takes touched entities from what was computed, and all others from the base."""
+
+    def is_touched(source: str) -> Sql:
+        keys = zip(key_names(view), view.keys, strict=True)
+        same = " AND ".join(f"{name(TOUCHED, label)} = {name(source, key.name)}" for label, key in keys)
+        return f"EXISTS (SELECT 1 FROM {name(TOUCHED)} WHERE {same})"
+
+    kept = Select(columns=(("*", "*"),), source=BASE, where=(f"NOT {is_touched(BASE)}",))
+    # What takes a version away from a touched entity may be another one's row, and is not all that the other has.
+    note = "touched entities as computed, all others as they were"
+    return Select(columns=(("*", "*"),), source=computed, where=(is_touched(computed),), union=kept, note=note)

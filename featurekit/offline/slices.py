@@ -1,0 +1,47 @@
+"""Conditions on a source's raw time columns, for readers that can skip what lies outside (Parquet's row groups)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from featurekit.clock import DAY, MILLISECOND, Instant
+from featurekit.compiled import CompiledView
+from featurekit.definitions.source import SourceFormat
+from featurekit.offline.sql import Sql, cast, instant, long, name
+from featurekit.types import DataType, Timestamp, TimestampNtz
+
+# Beyond the years 1 to 9999 a literal is no constant that Spark hands down; nanoseconds end with 1678 and 2262.
+_READABLE: Final = (-62_135_596_800_000_000, 253_402_300_800_000_000 - DAY)
+_NANOSECONDS: Final = (-(1 << 63) // 1000 + 1, (1 << 63) // 1000)
+
+
+def raw_slice(view: CompiledView, column: str, low: Instant, high: Instant) -> Sql | None:
+    """Return a condition on a raw time column that no row in [low, high) fails; None where there is none to hand down.
+
+    A clock's reading is less than a day away from its instant. Bounds are whole milliseconds: see `sql.before`.
+    """
+    source, schema = view.source, view.source_schema
+    field = schema.schema.get(column)
+    if source.origin is SourceFormat.CSV or column in schema.partitions or field is None:
+        return None
+    naive = column in schema.naive
+    slack = DAY if naive else 0
+    low = (low - slack) // MILLISECOND * MILLISECOND
+    high = -(-(high + slack) // MILLISECOND) * MILLISECOND
+    first, last = _NANOSECONDS if column in schema.nanosecond_columns else _READABLE
+    if low < first or high > last:
+        return None
+    if column in schema.nanosecond_columns:
+        return f"({name(column)} >= {long(low * 1000)} AND {name(column)} < {long(high * 1000)})"
+    if field.type not in (Timestamp(), TimestampNtz()):
+        return None
+    kind: DataType = TimestampNtz() if naive else Timestamp()
+    return f"({name(column)} >= {cast(instant(low), kind)} AND {name(column)} < {cast(instant(high), kind)})"
+
+
+def any_of(slices: Iterable[Sql | None]) -> tuple[Sql, ...]:
+    """Return the condition that one of the slices holds, as a WHERE takes it: none where one of them is unknown."""
+    found = list(slices)
+    known = [each for each in found if each is not None]
+    return () if len(known) < len(found) or not known else (f"({' OR '.join(known)})",)

@@ -1,0 +1,232 @@
+"""Which entities can have another row as of `after` than as of `before`: those that something touched in between.
+
+An entity's row is a function of its visible rows, of which of them are in each window, and of how old the newest is.
+A row is visible while an as-of is in [enter, exit) (`sweep`); so it can only have changed where, in (before, after],
+
+    happened        a row's event timestamp passed: enter is event + 1 µs where the row was known by then
+    landed          a row dated before became known: enter is created - lateness
+    left WINDOW     a row left a window: its event is in [start(before), start(after)). Starts never go back, so a row
+                    that is in a window as of both was in it all the time, and one that left does not return. The last n
+                    rows: another row is one of them only where one entered, was superseded, or left the `within`.
+                    A lifetime has no start, and nothing leaves it
+    ended           of changes: `valid_to` passed
+    superseded      a row stopped being the newest version of its event, or the state of its thing: because another one
+                    landed (or happened), which names the same event or thing. What was superseded may have another
+                    key, and the new row may fail `where` or have no event timestamp: so the old one is looked for
+    aged            the newest row of an entity passed its `ttl`, twice it, or the view's reach: told from the row that
+                    is kept. Older rows that pass the reach alone change nothing: a window that long has its own start
+    added           a row is in a file that was not there before. Where the source says when rows landed it should be
+                    one of the above; where it does not, nothing else tells
+
+Entities are touched rather once too often: what is computed again comes out the same. No order of rows, `where` or
+filter can change without one of these, because each is a function of the row alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from featurekit.clock import Instant, parse_instant
+from featurekit.compiled import CompiledView
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.rows_sql import row_conditions, window_slots
+from featurekit.offline.slices import any_of, raw_slice
+from featurekit.offline.source import CREATED, EVENT, ID, event_steps, frame_name, key_names, read_source
+from featurekit.offline.sql import Query, Select, Sql, before, instant, name, render_query
+from featurekit.rows import LAST_EVENT
+from featurekit.windows import start_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+TOUCHED: Final = "featurekit_touched"
+BASE: Final = "featurekit_base"
+_FIRST: Final = -(1 << 62)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """From one refresh of a view to a later one: their as-ofs, and by when rows had to be known for them."""
+
+    before: Instant
+    after: Instant
+    known_before: Instant
+    known_after: Instant
+
+    @staticmethod
+    def of(view: CompiledView, before: Instant, after: Instant) -> Span:
+        lateness = view.view.allowed_lateness
+        return Span(before=before, after=after, known_before=before + lateness, known_after=after + lateness)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """One way for a row to touch its own entity: a condition on it, and one on raw rows that no such row fails.
+
+    `raw` is None where readers can skip nothing.
+    """
+
+    why: str
+    where: Sql
+    raw: Sql | None
+
+
+def touches(view: CompiledView, span: Span) -> tuple[Touch, ...]:
+    """Return how a row can touch the entity that its keys name; what is superseded and what ages is not in it."""
+    event = view.source.event_timestamp
+    found = [_within(view, "happened", EVENT, event, span.before, span.after)]
+    if view.source.created_timestamp is not None:
+        found.append(_landed(view, span))
+    found += [_within(view, f"left {start}", EVENT, event, start, end) for start, end in _left(view, span)]
+    return tuple(found)
+
+
+def _within(view: CompiledView, why: str, column: str, source: str, low: Instant, high: Instant) -> Touch:
+    where = f"({name(column)} >= {instant(low)} AND {before(name(column), high)})"
+    return Touch(why=why, where=where, raw=raw_slice(view, source, low, high))
+
+
+def _landed(view: CompiledView, span: Span) -> Touch:
+    where = f"{name(CREATED)} > {instant(span.known_before)}"
+    return Touch(why="landed", where=where, raw=_raw_landed(view, span))
+
+
+def _raw_landed(view: CompiledView, span: Span) -> Sql | None:
+    source = view.source
+    assert source.created_timestamp is not None
+    low, high = span.known_before, span.known_after + 1
+    slices = [raw_slice(view, source.created_timestamp, low, high)]
+    if source.known_from is not None and source.assumed_lag is not None and low < parse_instant(source.known_from):
+        # Rows of before `known_from` are known a while after they happened, whatever their created timestamp says.
+        lag = source.assumed_lag
+        slices.append(raw_slice(view, source.event_timestamp, low - lag, high - lag))
+    return next(iter(any_of(slices)), None)
+
+
+def _left(view: CompiledView, span: Span) -> tuple[tuple[Instant, Instant], ...]:
+    """Return the stretches of event timestamps that left a window between the two refreshes."""
+    windows = dict.fromkeys(slot.window for slot in window_slots(view) if slot.window is not None)
+    stretches: dict[tuple[Instant, Instant], None] = {}
+    for window in windows:
+        start, end = start_of(window, span.before), start_of(window, span.after)
+        if end is not None and (start is None or start < end):
+            stretches[(_FIRST if start is None else start, end)] = None
+    return tuple(stretches)
+
+
+def ages(view: CompiledView, span: Span) -> tuple[tuple[Instant, Instant], ...]:
+    """Return the stretches in which the newest event of an entity passed a bound between the two refreshes."""
+    ttls = [feature.ttl for feature in view.features if feature.is_latest and feature.ttl is not None]
+    found = [(span.before - age, span.after - age) for ttl in ttls for age in (ttl, 2 * ttl)]
+    start, end = view.since(span.before), view.since(span.after)
+    if end is not None:
+        found.append((_FIRST if start is None else start, end))
+    return tuple(dict.fromkeys(found))
+
+
+def thing(view: CompiledView) -> tuple[str, ...]:
+    """Return the columns of an events step by which rows supersede one another, empty where none does."""
+    return () if view.source.event_id is None else (ID,)
+
+
+def touched_entities(
+    engine: BatchEngine, view: CompiledView, span: Span, kept: DataFrame, added: Sequence[Path]
+) -> DataFrame:
+    """Return the keys (`$key0` …) of the entities that were touched, each once; `kept` are the rows as of `before`.
+
+    `added` are files of the source that were not there then.
+    """
+    raw = {frame_name(view): read_source(engine, view)}
+    parts = [engine.query(render_query(_touching(view, span)), raw)]
+    if spans := ages(view, span):
+        parts.append(engine.query(render_query(_aged(view, spans)), {BASE: kept}))
+    new = {frame_name(view): read_source(engine, view, added)} if added else None
+    if new is not None:
+        parts.append(engine.query(render_query(_named(view, span)), new))
+    if thing(view):
+        renewing = [engine.query(render_query(_renewing(view, span)), raw)]
+        if new is not None:
+            renewing.append(engine.query(render_query(_renewing(view, span, all_rows=True)), new))
+        renewed = _union(engine, renewing, thing(view))
+        parts.append(engine.query(render_query(_superseded(view, span)), {**raw, _RENEWED: renewed}))
+    return _union(engine, parts, key_names(view))
+
+
+_RENEWED: Final = "featurekit_renewed"
+
+
+def _union(engine: BatchEngine, parts: Sequence[DataFrame], columns: Sequence[str]) -> DataFrame:
+    """Return the rows of all the parts, each once."""
+    frames = {f"featurekit_part{number}": part for number, part in enumerate(parts)}
+    step: Select | None = None
+    for label in reversed(frames):
+        step = Select(columns=(("*", "*"),), source=label, union=step)
+    assert step is not None
+    whole = Query(steps=(("parts", step),))
+    distinct = Select(
+        columns=tuple((column, name(column)) for column in columns), source="parts", group_by=tuple(map(name, columns))
+    )
+    return engine.query(render_query(whole.then("distinct", distinct)), frames)
+
+
+def _touching(view: CompiledView, span: Span) -> Query:
+    """Return the steps that find the entities of rows that happened, landed, or left a window."""
+    found = touches(view, span)
+    events = _events(view, span, any_of(touch.raw for touch in found))
+    where = " OR ".join(touch.where for touch in found)
+    return _entities(view, events, before(name(EVENT), span.after), f"({where})")
+
+
+def _events(view: CompiledView, span: Span, raw: tuple[Sql, ...]) -> Query:
+    """Return the steps of the source's rows that are known by the later refresh, read as `raw` allows."""
+    query = event_steps(view, known_by=span.known_after, since=None, until=None)
+    steps = [(label, step if label != "source" else _narrowed(step, raw)) for label, step in query.steps]
+    return Query(steps=tuple(steps))
+
+
+def _narrowed(step: Select, raw: tuple[Sql, ...]) -> Select:
+    return Select(columns=step.columns, source=step.source, where=(*step.where, *raw), note=step.note)
+
+
+def _entities(view: CompiledView, events: Query, *where: Sql) -> Query:
+    keys = tuple((key, name(key)) for key in key_names(view))
+    return events.then("entities", Select(columns=keys, source=events.last, where=(*row_conditions(view), *where)))
+
+
+def _aged(view: CompiledView, spans: tuple[tuple[Instant, Instant], ...]) -> Query:
+    last = name(LAST_EVENT)
+    aged = " OR ".join(f"({last} >= {instant(low)} AND {before(last, high)})" for low, high in spans)
+    keys = tuple((label, name(key.name)) for label, key in zip(key_names(view), view.keys, strict=True))
+    return Query(steps=(("aged", Select(columns=keys, source=BASE, where=(f"({aged})",))),))
+
+
+def _named(view: CompiledView, span: Span) -> Query:
+    """Return the steps that find the entities that new files name, in reach of the later refresh."""
+    events = event_steps(view, known_by=span.known_after, since=view.since(span.after), until=span.after)
+    return _entities(view, events, before(name(EVENT), span.after), *_from(view.since(span.after)))
+
+
+def _renewing(view: CompiledView, span: Span, *, all_rows: bool = False) -> Query:
+    """Return the steps that find the events of which there may be a newer version, or the things with a newer state."""
+    landed = _landed(view, span)
+    events = _events(view, span, () if all_rows else any_of([landed.raw]))
+    columns = tuple((part, name(part)) for part in thing(view))
+    where = () if all_rows else (landed.where,)
+    known = tuple(f"{name(part)} IS NOT NULL" for part in thing(view))
+    return events.then("renewing", Select(columns=columns, source=events.last, where=(*where, *known)))
+
+
+def _superseded(view: CompiledView, span: Span) -> Query:
+    """Return the steps that find the entities of rows that decided something before, and were superseded since."""
+    events = event_steps(view, known_by=span.known_before, since=view.since(span.before), until=span.before)
+    things = ", ".join(map(name, thing(view)))
+    renewed = f"({things}) IN (SELECT {things} FROM {name(_RENEWED)})"
+    bounds = _from(view.since(span.before))
+    return _entities(view, events, before(name(EVENT), span.before), *bounds, renewed)
+
+
+def _from(since: Instant | None) -> tuple[Sql, ...]:
+    return () if since is None else (f"{name(EVENT)} >= {instant(since)}",)
