@@ -24,6 +24,9 @@ from featurekit.errors import InputError
 from featurekit.grid import first_instant
 
 MOST_ROWS: Final = 1000
+KINDS: Final = "a window is a duration, a number of rows, calendar days, weeks or months, or a lifetime"
+EXAMPLES: Final = "7d, lifetime, {rows: 10}, {rows: 10, within: 30d} or {calendar: 7d}"
+FIELDS: Final = ("rows", "within", "calendar")
 _MOST_DAYS: Final = 36_525  # a century, as durations are at most
 FIRST_DAY: Final = from_date(date.min) + 1
 LAST_DAY: Final = from_date(date.max)
@@ -165,11 +168,13 @@ def parse_window(written: str | Mapping[str, Any]) -> Window:
                 try_=f"a whole number from 1 to {MOST_ROWS}",
             )
         return LastRows(rows, _duration(written["within"], "within") if "within" in fields else None)
+    unknown = [field for field in written if field not in FIELDS]
     shown = ", ".join(map(str, written)) or "nothing"
     raise InputError(
-        f"a window of {shown} is none",
-        why="a window is a duration, a number of rows, calendar days, weeks or months, or a lifetime",
-        try_="7d, lifetime, {rows: 10}, {rows: 10, within: 30d} or {calendar: 7d}",
+        f"{unknown[0]} is not a field of a window" if unknown else f"a window of {shown} is none",
+        where=str(unknown[0]) if unknown else None,
+        why=KINDS,
+        try_=EXAMPLES,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from textwrap import dedent
 
@@ -13,13 +14,14 @@ import pytest
 from featurekit.clock import DAY
 from featurekit.compiled import CompiledRepository, SlotFunction
 from featurekit.compiler import compile_repository
+from featurekit.definitions.feature_view import Feature
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import DefinitionErrors
 from featurekit.expr.show import show
 from featurekit.lookup_plan import empty_values, lookup_plan
 from featurekit.plan import decode_plan, encode_plan
 from featurekit.types import Float64, Int64, String, Timestamp
-from featurekit.windows import Elapsed
+from featurekit.windows import Calendar, CalendarUnit, Elapsed, LastRows
 
 BASE = """\
 entities:
@@ -337,3 +339,63 @@ feature_services:
         "the request values user_id and User_id differ in case only",
         "the request values fee and Fee differ in case only",
     ]
+
+
+def test_definitions_that_were_there_before_windows_had_kinds_keep_their_fingerprints(base: Path) -> None:
+    (base / "defs").mkdir()
+    (base / "defs" / "defs.yaml").write_text("""\
+entities:
+  user: {join_keys: {user_id: bigint}}
+sources:
+  orders: {path: plain.parquet, event_timestamp: at}
+feature_views:
+  spend:
+    entity: user
+    source: orders
+    refresh: 1d
+    features:
+      n_1d: {sql: count(*), window: 1d}
+      mean_36h: {sql: avg(amount), window: 1d12h, default: 0.0}
+      last: {sql: amount, ttl: 3d}
+""")
+    columns = {
+        "user_id": pa.array([1], pa.int64()),
+        "amount": pa.array([1.0]),
+        "at": pa.array([0], pa.timestamp("us", "UTC")),
+    }
+    pq.write_table(pa.table(columns), base / "plain.parquet")
+    fingerprint = compile_repository(load_repo(base / "defs"), base).views["spend"].fingerprint
+    assert fingerprint.data == "69b481cd919018d1fd1e0f52dd2873ff34357f298ed170a72c4511ce4305e3d6"
+    assert fingerprint.metadata == "7e4c3d8b3d5d4cce0b9e829af2ceb49e1fd0b4a81382f13f772f8b3208dd5bac"
+
+
+def test_each_window_has_a_fingerprint_of_its_own(base: Path) -> None:
+    windows = ("1d", "24h", "lifetime", "{rows: 1}", "{rows: 2}", "{rows: 1, within: 1d}", "{calendar: 1d}",
+               "{calendar: 1w}", "{calendar: 7d}", "{calendar: 1mo}")  # fmt: skip
+    found = {}
+    for at, window in enumerate(windows):
+        folder = base / str(at)
+        folder.mkdir()
+        shutil.copy(base / "orders.parquet", folder)
+        found[window] = compiled(folder, f"n: {{sql: count(*), window: {window}}}").views["spend"].fingerprint.data
+    assert found["1d"] == found["24h"]
+    assert len(set(found.values())) == len(windows) - 1
+
+
+def test_a_calendar_is_that_of_the_refresh(base: Path) -> None:
+    text = "n: {sql: count(*), window: {calendar: 7d}}\nm: {sql: sum(amount), window: {rows: 3, within: 1w}}"
+    (day, rows) = compiled(base, text).views["spend"].slots
+    assert (day.window, rows.window) == (Calendar(7, CalendarUnit.DAY), LastRows(3, 7 * DAY))
+    path = base / "defs" / "defs.yaml"
+    path.write_text(path.read_text().replace("refresh: 1d", "refresh: {every: 1d, timezone: Asia/Tokyo}"))
+    view = compile_repository(load_repo(base / "defs"), base).views["spend"]
+    assert view.slots[0].window == Calendar(7, CalendarUnit.DAY, "Asia/Tokyo")
+    assert view.reach == (Elapsed(7 * DAY), Calendar(7, CalendarUnit.DAY, "Asia/Tokyo"))
+
+
+def test_a_calendar_window_with_a_zone_of_its_own_is_refused() -> None:
+    with pytest.raises(ValueError, match="zone of its own"):
+        Feature(name="n", sql="count(*)", window=Calendar(1, CalendarUnit.DAY, "UTC"))
+    assert Feature(name="n", sql="count(*)", window=Calendar(1, CalendarUnit.DAY)).window == Calendar(
+        1, CalendarUnit.DAY
+    )

@@ -8,7 +8,18 @@ from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonS
 
 from featurekit.definitions.base import DURATION_SCHEMA, WRITTEN, problem_here, refuse
 from featurekit.errors import FeaturekitError
-from featurekit.windows import MOST_ROWS, Calendar, Elapsed, LastRows, Lifetime, format_window, parse_window
+from featurekit.windows import (
+    EXAMPLES,
+    FIELDS,
+    KINDS,
+    MOST_ROWS,
+    Calendar,
+    Elapsed,
+    LastRows,
+    Lifetime,
+    format_window,
+    parse_window,
+)
 
 
 def _window(value: Any, info: ValidationInfo) -> Any:
@@ -25,12 +36,14 @@ def _window(value: Any, info: ValidationInfo) -> Any:
             [problem_here(f"{value} is not a duration", why="a duration has a unit", try_=f'for example "{value}d"')]
         )
     if not isinstance(value, str | dict):
-        refuse([problem_here(f"{value!r} is not a window", try_="7d, lifetime, {rows: 10} or {calendar: 7d}")])
+        shown = str(value).lower() if isinstance(value, bool) else repr(value)
+        refuse([problem_here(f"{shown} is not a window", why=KINDS, try_=EXAMPLES)])
     try:
         window = parse_window(value)
     except FeaturekitError as error:
         path = () if error.where is None else (error.where,)
-        refuse([problem_here(error.what, why=error.why, try_=error.try_, path=path)])
+        at_name = error.where is not None and error.where not in FIELDS
+        refuse([problem_here(error.what, why=error.why, try_=error.try_, path=path, at_name=at_name)])
     return window.length if isinstance(window, Elapsed) else window
 
 
