@@ -56,8 +56,8 @@ tour: setup ## the main job on real data, from definition to diagnosis; writes d
 record: setup ## ask Spark for the expected values of tests/semantics/
 	$(RUN) -m tests.semantics.record
 
-agree: setup ## materialize and point_in_time give the same bits, each grid day of November 2013
-	$(RUN) -m benchmarks.agree
+agree: setup ## all paths give the same bits: November 2013, or drawn worlds and a plain reference: make agree SEEDS=200
+	$(RUN) -m benchmarks.agree $(addprefix --seeds ,$(SEEDS))
 
 semantics: setup ## every recorded case on each evaluator, and in Spark on Java 17, 21 and 25
 	$(RUN) -m benchmarks.semantics

@@ -1,6 +1,7 @@
 """`materialize` and `point_in_time` give the same bits: every view of feature_defs/, every day of November 2013.
 
     python -m benchmarks.agree [--per-day 2] [--data DIR]
+    python -m benchmarks.agree --seeds 200      # worlds drawn from seeds instead: see agree_seeds
 
 The month is New York's, with the end of daylight saving time in it. A view that is refreshed once a day is compared at
 each of its refreshes; one that is refreshed more often at `--per-day` of them (0: all), other ones each day, so that
@@ -26,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from benchmarks.agree_seeds import compare_seeds
 from benchmarks.report import finish
 from featurekit.clock import DAY, Instant, from_date, instant_to_local
 from featurekit.compiled import CompiledView
@@ -133,7 +135,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--per-day", type=int, default=2, help="refreshes a day of views that have more; 0: all (2)")
     parser.add_argument("--data", type=Path, help="where the flights are or go (a temporary folder)")
     parser.add_argument("--view", action="append", help="only this view; may be repeated")
+    parser.add_argument("--seeds", type=int, help="compare so many drawn worlds instead, a plain reference too")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
     options = parser.parse_args(arguments)
+    if options.seeds is not None:
+        return compare_seeds(options.first, options.seeds)
     with tempfile.TemporaryDirectory(prefix="featurekit-agree-") as scratch:
         base = options.data or Path(scratch)
         write_sources(base / "data")

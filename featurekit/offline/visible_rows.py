@@ -220,7 +220,8 @@ def _row_key(view: CompiledView) -> tuple[Sql, ...]:
 
 def _newest_first(view: CompiledView) -> tuple[Sql, ...]:
     # The exact reverse of the order of rows (DESIGN T4): Spark puts NULL last where it sorts downwards.
-    rest = (*key_names(view), *(column_name(column) for column in view.columns))
+    ends = () if view.source.valid_to is None else (VALID_TO,)  # else two ends of one row would be a toss-up
+    rest = (*key_names(view), *ends, *(column_name(column) for column in view.columns))
     return tuple(f"{name(part)} DESC" for part in (EVENT, CREATED, *rest))
 
 

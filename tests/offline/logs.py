@@ -67,7 +67,7 @@ def _row(chance: random.Random, names: list[str], special: bool) -> dict[str, An
         "event": None if chance.random() < 0.03 else event,
         "created": None if chance.random() < 0.03 else _created(chance, event),
         "id": None if chance.random() < 0.1 else f"e{chance.randrange(150)}",
-        **{name: None if chance.random() < 0.1 else _value(chance, name, special) for name in "bdfimstw"},
+        **{name: None if chance.random() < 0.1 else drawn_value(chance, name, special) for name in "bdfimstw"},
         "day": chance.choice((None, 0, -1, 16_000)),
         "ts": chance.choice((None, -1, 0, event)),
         "x": chance.choice((None, b"", b"\x00", b"\x7f", b"\x80", b"\xff\x00")),
@@ -89,7 +89,8 @@ def _created(chance: random.Random, event: int) -> int:
     return event + chance.choice((0, 0, 1, 5 * 60_000_000, HOUR, 3 * DAY, -HOUR))
 
 
-def _value(chance: random.Random, name: str, special: bool) -> Any:
+def drawn_value(chance: random.Random, name: str, special: bool = True) -> Any:
+    """Return a value of the column of that name; of doubles also NaN, infinities and the like where `special`."""
     match name:
         case "b":
             return chance.random() < 0.5

@@ -76,7 +76,7 @@ Feature = Aggregate | Latest | Combined
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """`order` are the columns that break ties, by name: those that features and `where` refer to."""
+    """`order` are the columns that break ties, by name: what features, `where` and `deleted` refer to."""
 
     keys: tuple[str, ...]
     features: dict[str, Feature]
@@ -188,9 +188,7 @@ def states(rows: list[Row], view: View, as_of: int) -> list[Row]:
 
 
 def state_key(row: Row, view: View) -> tuple[Any, ...]:
-    times = tuple(typed(row[name]) for name in (EVENT, CREATED))
-    ends = (typed(row[UNTIL]), view.source.deleted(row) is True)
-    return (*times, *(typed(row[name]) for name in view.keys), *ends, *(typed(row[name]) for name in view.order))
+    return tuple(typed(row[name]) for name in (EVENT, CREATED, *view.keys, UNTIL, *view.order))
 
 
 def holds(row: Row, as_of: int) -> bool:
