@@ -19,7 +19,7 @@ from featurekit.offline.rows_sql import (
     RowExpressions,
     feature_columns,
     is_ordered,
-    latest_slots,
+    latest_arguments,
     row_conditions,
     row_sql,
 )
@@ -127,7 +127,7 @@ def explain_as_of_sql(view: CompiledView, between: Span | None) -> Sql:
 
 def sweep_of(view: CompiledView) -> Sweep:
     expressions = RowExpressions.of(view)
-    latest = _latest_arguments(view)
+    latest = latest_arguments(view)
     return Sweep(
         keys=tuple(Field(label, key.type) for label, key in zip(key_names(view), view.keys, strict=True)),
         slots=tuple(_sweep_slot(slot, expressions, latest) for slot in view.slots),
@@ -153,11 +153,6 @@ def _sweep_slot(slot: Slot, expressions: RowExpressions, latest: dict[Node, str]
         by=None if slot.by is None else arguments[slot.by],
         parameter=slot.parameter,
     )
-
-
-def _latest_arguments(view: CompiledView) -> dict[Node, str]:
-    arguments = dict.fromkeys(slot.argument for slot in latest_slots(view) if slot.argument is not None)
-    return {node: f"$l{position}" for position, node in enumerate(arguments)}
 
 
 def _hashed(expressions: RowExpressions, slots: tuple[Slot, ...]) -> dict[Node, str]:
@@ -208,7 +203,7 @@ def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
     hashed = _hashed(expressions, view.slots)
     inputs += [(label, _hash(canonical(row_sql(node), node.type)), Int64()) for node, label in hashed.items()]
     inputs += [(label, row_sql(node), Boolean()) for node, label in expressions.filters.items()]
-    inputs += [(label, row_sql(node), node.type) for node, label in _latest_arguments(view).items()]
+    inputs += [(label, row_sql(node), node.type) for node, label in latest_arguments(view).items()]
     if is_ordered(view):
         if view.source.kind is SourceKind.SNAPSHOTS:
             # A snapshot's rows are known together, and may still have been created one by one.

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 _LIMB: Final = 32
 _MASK: Final = np.int64((1 << _LIMB) - 1)
 # frexp's mantissa, as an integer of 53 bits, counts in 2^(e - 53); the smallest float has e = -1073.
-_LOWEST: Final = 36 * _LIMB
+LOWEST: Final = 36 * _LIMB
 NONE: Final = -1
 
 
@@ -78,8 +78,8 @@ def float_sums(values: NDArray[np.float64], first: Ints, stop: Ints, marks: int)
 def _finite_sums(values: NDArray[np.float64], first: Ints, stop: Ints, marks: int) -> list[float]:
     if not len(values):
         return [0.0] * marks
-    limbs, limb = _float_limbs(values)
-    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -_LOWEST)
+    limbs, limb = float_limbs(values)
+    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -LOWEST)
     return [unscaled(total, exponent) for total in totals]
 
 
@@ -93,9 +93,9 @@ def float_moments(
     values, first, stop = values[finite], first[finite], stop[finite]
     if not len(values):
         return [0] * marks, [0] * marks, 1, special
-    limbs, limb = _float_limbs(values)
-    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -_LOWEST)
-    squares, exponent_of_squares = _placed_sums(_squared(limbs), 2 * limb, first, stop, marks, -2 * _LOWEST)
+    limbs, limb = float_limbs(values)
+    totals, exponent = _placed_sums(limbs, limb, first, stop, marks, -LOWEST)
+    squares, exponent_of_squares = _placed_sums(_squared(limbs), 2 * limb, first, stop, marks, -2 * LOWEST)
     unit = max(-exponent, (1 - exponent_of_squares) // 2)
     totals = [total << (unit + exponent) for total in totals]
     squares = [total << (2 * unit + exponent_of_squares) for total in squares]
@@ -135,11 +135,11 @@ def _squared(limbs: Ints) -> Ints:
     return squares
 
 
-def _float_limbs(values: NDArray[np.float64]) -> tuple[Ints, Ints]:
-    """Return finite floats as three limbs of 32 bits, lowest first, and how many limbs up from 2^-_LOWEST those are."""
+def float_limbs(values: NDArray[np.float64]) -> tuple[Ints, Ints]:
+    """Return finite floats as three limbs of 32 bits, lowest first, and how many limbs up from 2^-LOWEST those are."""
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(np.abs(fraction), 53).astype(np.int64)
-    position = exponent.astype(np.int64) - 53 + _LOWEST
+    position = exponent.astype(np.int64) - 53 + LOWEST
     limb, shift = position // _LIMB, position % _LIMB
     low, high = (mantissa & _MASK) << shift, (mantissa >> _LIMB) << shift
     parts = np.stack([low & _MASK, (low >> _LIMB) + (high & _MASK), high >> _LIMB], axis=1)

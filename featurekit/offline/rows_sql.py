@@ -60,6 +60,12 @@ def latest_slots(view: CompiledView) -> tuple[Slot, ...]:
     return tuple(slot for slot in view.slots if slot.function is SlotFunction.LATEST)
 
 
+def latest_arguments(view: CompiledView) -> dict[Node, str]:
+    """Return the distinct arguments of a view's LATEST slots, each with a name for its column."""
+    arguments = dict.fromkeys(slot.argument for slot in latest_slots(view) if slot.argument is not None)
+    return {node: f"$l{position}" for position, node in enumerate(arguments)}
+
+
 def is_ordered(view: CompiledView) -> bool:
     """Return whether a slot asks which row comes first, so that rows need their total order."""
     return any(slot.function in ORDERED for slot in view.slots)

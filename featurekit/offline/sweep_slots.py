@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +23,6 @@ from featurekit.offline.intervals import (
     counts,
     distinct,
     float_moments,
-    float_sums,
     greatest,
     greatest_many,
     integer_squares,
@@ -34,7 +33,8 @@ from featurekit.offline.intervals import (
 )
 from featurekit.offline.last_rows import last_rows
 from featurekit.offline.leaving import FOR_EVER, leaving, leaving_all
-from featurekit.types import DataType, Decimal, is_float, is_integer
+from featurekit.offline.running_sums import RunningSums, running_floats, running_integers
+from featurekit.types import DataType, Decimal, Float64, Int64, is_float, is_integer
 from featurekit.windows import LastRows, Window
 
 
@@ -56,6 +56,18 @@ class SweepSlot:
     parameter: int | None = None
 
 
+_Totals = tuple[NDArray[Any], Flags, Ints]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What several slots of one chunk need: places in a column's order, sums by (argument, filter), and by window."""
+
+    ranks: dict[str, Ints] = field(default_factory=dict)
+    sums: dict[tuple[str, str | None], tuple[Flags, RunningSums]] = field(default_factory=dict)
+    totals: dict[tuple[tuple[str, str | None], Window | None], _Totals] = field(default_factory=dict)
+
+
 class Events:
     """The events of a chunk, in their total order, with the marks that each covers, per window."""
 
@@ -70,6 +82,7 @@ class Events:
         self.first = marks_before(entities, enter, mark_entities, mark_times)
         self._stops: dict[Window | None, Ints] = {}
         self._last: dict[LastRows, LastEvents] = {}
+        self._kept = _Kept()
 
     def column(self, name: str) -> pa.Array:
         column = self._table[name]
@@ -129,10 +142,15 @@ class Events:
         """min, max, and by another column; of rows that tie, the greatest in the total order is the greatest."""
         assert slot.argument is not None
         by = slot.by if slot.function in (SlotFunction.MIN_BY, SlotFunction.MAX_BY) else slot.argument
-        ranks = np.arange(len(self.first)) if by is None else _ranks(self.column(by))
+        ranks = np.arange(len(self.first)) if by is None else self._ranks(by)
         if slot.function in (SlotFunction.MIN, SlotFunction.MIN_BY):
             ranks = len(ranks) - 1 - ranks
         return pc.take(self.column(slot.argument), _indices(self._greatest(ranks, slot.window, counted)))
+
+    def _ranks(self, name: str) -> Ints:
+        if name not in self._kept.ranks:
+            self._kept.ranks[name] = _ranks(self.column(name))
+        return self._kept.ranks[name]
 
     def many(self, slot: SweepSlot, counted: Flags) -> pa.Array:
         """The largest values, or those of the last rows; NULL where there is none."""
@@ -140,7 +158,7 @@ class Events:
         assert slot.parameter is not None
         column = self.column(slot.argument)
         is_largest = slot.function is SlotFunction.TOP_K
-        ranks = _ranks(column) if is_largest else np.arange(len(column))
+        ranks = self._ranks(slot.argument) if is_largest else np.arange(len(column))
         lists = greatest_many(ranks[counted], *self.spans(slot, counted), slot.parameter)
         flat = np.array([rank for ranks in lists for rank in (ranks if is_largest else ranks[::-1])], np.int64)
         sizes = np.array([len(ranks) for ranks in lists], np.int64)
@@ -153,12 +171,41 @@ class Events:
 
     def total(self, slot: SweepSlot, counted: Flags) -> pa.Array:
         """Sums and averages, each finished once."""
-        assert slot.argument_type is not None
+        kind = slot.argument_type
+        assert kind is not None
+        average = slot.function is SlotFunction.AVG
+        if not isinstance(kind, Decimal):
+            totals, beyond, rows = self._totals(slot, kind)
+            if average and not beyond.any():
+                # Of integers too: the double nearest to the sum, divided once.
+                return pa.array(np.divide(totals, rows, where=rows > 0), pa.float64(), mask=rows == 0)
+            if not average and slot.type in (Int64(), Float64()):
+                return pa.array(totals, to_arrow(slot.type), mask=(rows == 0) | beyond)
         spans = self.spans(slot, counted)
-        totals = _totals(self.values(slot, counted), slot.argument_type, *spans)
-        finish = finish_total(slot.type, slot.argument_type, average=slot.function is SlotFunction.AVG)
-        rows = zip(totals, counts(*spans).tolist(), strict=True)
-        return pa.array([finish(total, number) if number else None for total, number in rows], to_arrow(slot.type))
+        wide = _wide_totals(self.values(slot, counted), kind, *spans)
+        finish = finish_total(slot.type, kind, average=average)
+        found = zip(wide, counts(*spans).tolist(), strict=True)
+        return pa.array([finish(total, number) if number else None for total, number in found], to_arrow(slot.type))
+
+    def _totals(self, slot: SweepSlot, kind: DataType) -> _Totals:
+        """Return for each mark the sum of floats or integers, whether it is beyond 64 bits, and of how many rows."""
+        assert slot.argument is not None
+        which = (slot.argument, slot.filter)
+        if (which, slot.window) in self._kept.totals:
+            return self._kept.totals[which, slot.window]
+        if which not in self._kept.sums:
+            # Whatever the window: rows that are in it nowhere leave before they enter, and add nothing.
+            counted = self.column(slot.argument).is_valid().to_numpy(zero_copy_only=False)
+            if slot.filter is not None:
+                counted &= self.column(slot.filter).fill_null(False).to_numpy(zero_copy_only=False)
+            values = self.values(slot, counted).cast(pa.float64() if is_float(kind) else pa.int64()).to_numpy()
+            sums = (running_floats if is_float(kind) else running_integers)(values, self.first[counted], self.count)
+            self._kept.sums[which] = counted, sums
+        counted, sums = self._kept.sums[which]
+        stop = self.stop(slot.window)[counted]
+        found = (*sums.totals(stop), sums.counts(stop))
+        self._kept.totals[which, slot.window] = found
+        return found
 
     def spread(self, slot: SweepSlot, counted: Flags) -> pa.Array:
         """Variances and deviations."""
@@ -203,6 +250,7 @@ class LastEvents(Events):
     def __init__(self, events: Events, window: LastRows) -> None:
         self._events, self.count = events, events.count
         self._rows, self.first, self._stop = last_rows(events.entities, events.first, events.stop(window), window.rows)
+        self._kept = _Kept()
 
     def column(self, name: str) -> pa.Array:
         return self._events.column(name).take(pa.array(self._rows))
@@ -256,10 +304,8 @@ def _indices(rows: Ints) -> pa.Array:
     return pa.array(rows, pa.int64(), mask=rows == NONE)
 
 
-def _totals(values: pa.Array, kind: DataType, first: Ints, stop: Ints, marks: int) -> list[Any]:
-    """Return for each mark the exact sum: a float rounded once, or an int; of a decimal, its unscaled digits."""
-    if is_float(kind):
-        return float_sums(values.cast(pa.float64()).to_numpy(zero_copy_only=False), first, stop, marks)
+def _wide_totals(values: pa.Array, kind: DataType, first: Ints, stop: Ints, marks: int) -> list[int]:
+    """Return for each mark the exact sum, of any size; of a decimal, of its unscaled digits."""
     if is_integer(kind):
         return integer_sums(values.cast(pa.int64()).to_numpy(zero_copy_only=False), first, stop, marks)
     return wide_sums(*_halves(values), first, stop, marks)
