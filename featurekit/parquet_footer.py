@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from featurekit.arrow_types import from_arrow
+from featurekit.clock import DAY
 from featurekit.errors import InputError, SourceError
 from featurekit.types import DataType, Null, Timestamp, TimestampNtz, holds
 
@@ -73,6 +74,34 @@ def null_counts(path: Path, names: Sequence[str]) -> tuple[int, ...] | None:
             return None
         counts.append(sum(statistics.null_count for statistics in found))
     return tuple(counts)
+
+
+def time_range(path: Path, column: str) -> tuple[int, int] | None:
+    """Return the least and the greatest time in a column, in microseconds, from the file's footer; None if unsaid.
+
+    A time without a zone is a clock's reading, a date its midnight.
+    """
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return None
+    names = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
+    if names.count(column) != 1:
+        return None
+    at = names.index(column)
+    leaf = metadata.schema.column(at)
+    kind = json.loads(leaf.logical_type.to_json())
+    units = {"milliseconds": (1_000, 1), "microseconds": (1, 1), "nanoseconds": (1, 1_000)}
+    factor, divisor = (DAY, 1) if kind["Type"] == "Date" else units.get(kind.get("timeUnit", ""), (0, 1))
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    found = [group.column(at).statistics for group in groups if group.num_rows]
+    if not factor or not all(part is not None and (part.has_min_max or not part.num_values) for part in found):
+        return None
+    bounds = [(int(part.min_raw), int(part.max_raw)) for part in found if part.has_min_max]
+    if not bounds:
+        return None
+    low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+    return low * factor // divisor, high * factor // divisor
 
 
 def row_count(path: Path) -> int | None:

@@ -12,6 +12,7 @@ from featurekit.definitions.problem import Problem, did_you_mean
 from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import SourceError
 from featurekit.parquet_footer import FooterColumn, TimeUnit, read_footer
+from featurekit.partition_check import NULL_PARTITION, check_partitions, partition_problems
 from featurekit.source_files import SourceFile, csv_header, is_remote, source_files
 from featurekit.types import (
     DataType,
@@ -27,7 +28,6 @@ from featurekit.types import (
     is_nested,
 )
 
-_NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -104,6 +104,7 @@ def _csv_schema(source: Source, files: tuple[SourceFile, ...]) -> SourceSchema:
                 try_=did_you_mean(column.name, header),
             )
     found = _schema_of(declared)
+    check_partitions(source, files, found.naive)
     return SourceSchema(schema=found.schema, zoned=found.zoned, naive=found.naive, partitions=partitions, header=header)
 
 
@@ -121,6 +122,7 @@ def _parquet_schema(source: Source, files: tuple[SourceFile, ...]) -> SourceSche
     _refuse_repeated([column.name for column in columns], files[0])
     found = _schema_of(Field(column.name, column.type) for column in columns if column.type is not None)
     _refuse_other_declarations(source, found.schema, files[0])
+    check_partitions(source, files, found.naive)
     return SourceSchema(
         schema=found.schema,
         nanosecond_columns=tuple(column.name for column in footer if column.unit is TimeUnit.NANOS),
@@ -183,7 +185,7 @@ def _partition_columns(source: Source, files: tuple[SourceFile, ...]) -> tuple[F
     columns = []
     for at, name in enumerate(names):
         declared = (source.columns or {}).get(name)
-        values = {file.partitions[at][1] for file in files} - {_NULL_PARTITION}
+        values = {file.partitions[at][1] for file in files} - {NULL_PARTITION}
         kind = declared or _partition_type(values)
         refusal = (
             None if kind else f"it is a partition; declare its type under columns: ({min(values)!r} may be several)"
@@ -222,6 +224,8 @@ def _source_problems(source: Source, schema: SourceSchema) -> Iterator[Problem]:
     for at, column in enumerate(source.row_key or ()):
         path = ("row_key", at)
         yield from missing_column(column, schema, path) or _part_of_key_problems(source, column, schema, path)
+    folders = None if source.path is None or is_remote(source.path) else schema.partitions
+    yield from partition_problems(source, schema.schema, folders)
     if source.timezone is not None and not schema.naive and not date_times(source, schema):
         yield Problem(
             path=("timezone",),

@@ -22,6 +22,7 @@ from featurekit.definitions.base import (
     refuse,
     same_but_for_case,
 )
+from featurekit.definitions.partition import Partition, PartitionOf
 from featurekit.definitions.problem import Problem
 from featurekit.errors import FeaturekitError
 from featurekit.types import Field as SchemaField
@@ -52,6 +53,8 @@ class Source(Definition):
     times. `created_timestamp` is when a row could be read; where history was loaded in bulk, rows created before
     `known_from` count as known `assumed_lag` after they happened (DESIGN T2).
 
+    `partition` says how its rows are parted by time (it decides what is read, and no value).
+
     Changes may declare `row_key`, the columns that name the thing a row is about (the view's key columns unless
     declared), `valid_to`, when what the row says ends, and `deleted`, a condition that is true where the thing is gone.
     """
@@ -73,6 +76,7 @@ class Source(Definition):
     timezone: str | None = None
     known_from: str | None = None
     assumed_lag: Micros | None = None
+    partition: Partition | None = None
     owner: str | None = None
     description: str | None = None
 
@@ -129,6 +133,7 @@ class Source(Definition):
         yield from _where_from(self)
         yield from _times(self)
         yield from _of_another_kind(self)
+        yield from _parted(self)
 
 
 def _where_from(source: Source) -> Iterator[Problem]:
@@ -208,3 +213,24 @@ def _times(source: Source) -> Iterator[Problem]:
                 check(value)
         except FeaturekitError as error:
             yield problem_here(error.what, why=error.why, try_=error.try_, path=(name,))
+
+
+def _parted(source: Source) -> Iterator[Problem]:
+    if source.partition is None:
+        return
+    path = ("partition",)
+    if source.sql is not None:
+        why = "what a query reads is its own affair"
+        yield problem_here("a query has no partitions", why=why, try_="a condition on them in sql:", path=path)
+    if source.partition.of is not PartitionOf.CREATED:
+        return
+    if source.created_timestamp is None:
+        why = "its rows lie by a time that the source does not declare"
+        yield problem_here(
+            "partition by a created_timestamp that is not there", why=why, try_="add created_timestamp", path=path
+        )
+    if source.kind is SourceKind.SNAPSHOTS:
+        why = "a snapshot is known when its last row is, so all of its rows are looked at"
+        yield problem_here(
+            "snapshots are not parted by created_timestamp", why=why, try_="of: event_timestamp", path=path
+        )

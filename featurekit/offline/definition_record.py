@@ -16,7 +16,7 @@ from featurekit.definitions.source import Source
 from featurekit.urls import shown_path, shown_text
 
 # They decide no value; among names that people give they are names.
-_SAID: Final = frozenset({"owner", "description", "expect", "path", "table", "version"})
+_SAID: Final = frozenset({"owner", "description", "expect", "path", "table", "version", "partition"})
 _OF_NAMES: Final = frozenset({"features", "columns", "join_keys", "keys", "request"})
 
 

@@ -84,7 +84,7 @@ def materialize(
     """
     check_as_of(view, as_of, now)
     snapshot = snapshot_source(engine, view)
-    invisible = count_invisible(engine, view)
+    invisible = count_invisible(engine, view, as_of)
     frame = (compute or materialized_frame)(engine, view, as_of)
     counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), from_arrow_schema(COUNTERS)))
     check_unchanged(view, snapshot, snapshot_source(engine, view))

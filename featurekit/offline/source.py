@@ -20,13 +20,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from featurekit.clock import DAY, MILLISECOND, format_instant
+from featurekit.clock import DAY, MILLISECOND, Instant, format_instant
 from featurekit.compiled import CompiledView, KeyColumn
 from featurekit.definitions.source import Source, SourceFormat, SourceKind
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.expr.nodes import Column
 from featurekit.offline.date_columns import date_bounds, first_instant_sql
 from featurekit.offline.engine import FILE_COLUMN, BatchEngine
+from featurekit.offline.partitions import Names, partition_conditions, partition_names
 from featurekit.offline.source_columns import (
     cell_text,
     chosen_instant,
@@ -49,7 +50,8 @@ from featurekit.offline.sql import (
     try_cast,
 )
 from featurekit.parquet_footer import null_counts
-from featurekit.source_files import is_remote, source_files
+from featurekit.partition_check import NULL_PARTITION
+from featurekit.source_files import SourceFile, is_remote, source_files
 from featurekit.source_schema import SourceSchema, date_times
 from featurekit.types import Int64, Timestamp, TimestampNtz, is_integer
 
@@ -121,6 +123,7 @@ def event_steps(view: CompiledView, *, known_by: int | None, since: int | None, 
         query, read = query.then("cells", step), "cells"
     typed = tuple((column, typed_column(source, schema, column)) for column in columns)
     bounds = _bounds(view, since, until) if source.event_id is None else ()
+    bounds = (*partition_conditions(view, known_by=known_by, since=since, until=until), *bounds)
     query = query.then("source", Select(columns=typed, source=read, where=bounds, note="columns in their types"))
     readings = tuple(column for column in columns if is_reading(source, schema, column))
     if readings:
@@ -133,7 +136,7 @@ def _bounds(view: CompiledView, since: int | None, until: int | None) -> tuple[S
     source, schema = view.source, view.source_schema
     column = source.event_timestamp
     if column in date_times(source, schema) and source.origin is not SourceFormat.CSV:
-        return date_bounds(typed_column(source, schema, column), since, until)
+        return date_bounds(typed_column(source, schema, column), since, until, str(source.timezone))
     if source.origin is SourceFormat.CSV or column in (*schema.partitions, *schema.nanosecond_columns):
         return ()
     naive = column in schema.naive
@@ -296,11 +299,15 @@ def _check_types(frame: DataFrame, source: Source, schema: SourceSchema, names: 
             )
 
 
-def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
-    """Return how many rows no as-of ever sees: without an event timestamp, never known, or about no thing."""
+def count_invisible(engine: BatchEngine, view: CompiledView, as_of: Instant | None = None) -> int:
+    """Return how many rows no as-of ever sees: without an event timestamp, never known, or about no thing.
+
+    Of a parted source with `as_of` those in the partitions that a refresh as of it reads, and in the one without name.
+    """
     columns = [part for part in (view.source.event_timestamp, view.source.created_timestamp) if part is not None]
     columns = list(dict.fromkeys((*columns, *(column.name for column in view.row_key))))
-    if (counted := _invisible_by_footers(engine, view, columns)) is not None:
+    names = _partitions_read(view, as_of)
+    if (counted := _invisible_by_footers(engine, view, columns, names)) is not None:
         return counted
     query = event_steps(view, known_by=None, since=None, until=None)
     # Over the typed columns: a null stays null on its way to an instant, and Parquet skips row groups without any.
@@ -308,18 +315,44 @@ def count_invisible(engine: BatchEngine, view: CompiledView) -> int:
     read = query.steps[: [label for label, _ in query.steps].index("source")]
     expressions = dict(typed.columns)
     missing = " OR ".join(f"({expressions[column]}) IS NULL" for column in columns)
-    step = Select(columns=(("n", "count(*)"),), source=typed.source, where=(f"({missing})",))
+    where = (f"({missing})", *_in_partitions(view, as_of))
+    step = Select(columns=(("n", "count(*)"),), source=typed.source, where=where)
     text = render_query(Query(steps=(*read, ("result", step))))
     frame = engine.query(text, {frame_name(view): read_source(engine, view)})
     return int(engine.to_arrow(frame)["n"][0].as_py())
 
 
-def _invisible_by_footers(engine: BatchEngine, view: CompiledView, columns: list[str]) -> int | None:
+def _partitions_read(view: CompiledView, as_of: Instant | None) -> Names:
+    if as_of is None:
+        return None, None
+    return partition_names(view, known_by=as_of + view.view.allowed_lateness, since=view.since(as_of), until=as_of)
+
+
+def _in_partitions(view: CompiledView, as_of: Instant | None) -> tuple[Sql, ...]:
+    if as_of is None or view.source.partition is None:
+        return ()
+    since = view.since(as_of)
+    known_by = as_of + view.view.allowed_lateness
+    conditions = partition_conditions(view, known_by=known_by, since=since, until=as_of)
+    inside = " AND ".join(conditions)
+    return (f"({inside} OR {name(view.source.partition.column)} IS NULL)",) if inside else ()
+
+
+def _is_read(file: SourceFile, view: CompiledView, names: Names) -> bool:
+    if view.source.partition is None:
+        return True
+    found = dict(file.partitions).get(view.source.partition.column, NULL_PARTITION)
+    first, last = names
+    return found == NULL_PARTITION or ((first is None or first <= found) and (last is None or found <= last))
+
+
+def _invisible_by_footers(engine: BatchEngine, view: CompiledView, columns: list[str], names: Names) -> int | None:
     """Return the count from the footers of Parquet files on this machine; None where only the rows can tell."""
     source, path = view.source, view.source.path
     if source.origin is not SourceFormat.PARQUET or path is None or is_remote(path):
         return None
-    files = [null_counts(file.path, columns) for file in source_files(path, engine.root)]
+    read = [file for file in source_files(path, engine.root) if _is_read(file, view, names)]
+    files = [null_counts(file.path, columns) for file in read]
     known = [counts for counts in files if counts is not None]
     # Nulls in both columns may be in the same rows or not.
     if len(known) < len(files) or any(sum(count > 0 for count in counts) > 1 for counts in known):
