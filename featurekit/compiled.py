@@ -171,6 +171,11 @@ class CompiledView:
         found = [start for start in starts if start is not None]
         return min(found) if found and len(found) == len(starts) else None
 
+    def windows_of(self, feature: CompiledFeature) -> tuple[Window, ...]:
+        """Return the windows that a feature's value comes of, each once."""
+        slots = [slot for slot in self.slots if _uses(feature.expression, {slot.name})]
+        return tuple(dict.fromkeys(slot.window for slot in slots if slot.window is not None))
+
     def feature(self, name: str) -> CompiledFeature | None:
         return next((feature for feature in self.features if feature.name == name), None)
 

@@ -124,17 +124,13 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
     )
     where_from = origin.shown_origin if origin.sql is None else f"({origin.shown_origin})"
     times = f"{origin.event_timestamp}, known at {origin.created_timestamp or origin.event_timestamp}"
-    reach = (
-        "for ever"
-        if view.reach is None
-        else ", ".join(show_window(window).removeprefix("the last ") for window in view.reach)
-    )
+    ends = [show_window(window).removeprefix("the last ") for window in view.reach or ()]
     lines = [
         ("entity", f"{view.entity.name} ({keys})"),
         ("source", f"{origin.name}: {where_from}; {times}" + (f", in {origin.timezone}" if origin.timezone else "")),
         ("where", show(view.where) if view.where is not None else "every row"),
         ("refresh", f"{definition.grid}; rows may land {format_duration(definition.allowed_lateness)} late"),
-        ("looks back", reach),
+        ("looks back", ", ".join(ends) or "for ever"),
         ("fingerprint", view.fingerprint.data),
     ]
     if origin.origin is SourceFormat.SQL:

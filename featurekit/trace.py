@@ -44,6 +44,7 @@ from featurekit.rows import STATUS_PREFIX
 from featurekit.status import Status
 from featurekit.targets.spark import quote_identifier, render_literal
 from featurekit.types import Field
+from featurekit.windows import Elapsed, show_window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +231,10 @@ def _spark_step(engine: BatchEngine, subject: _Subject) -> Step:
     status = Status.NULL if value is None else Status.PRESENT
     if feature.is_latest:
         status = max(status, Status(table.column(STATUS_PREFIX + feature.name)[0].as_py()))
-    return Step(name="spark", value=show_status(value, status, feature.type), detail=feature.type.name)
+    # How far back elapsed time goes is in the step before, or is told by the name of the feature.
+    chosen = [show_window(window) for window in view.windows_of(feature) if not isinstance(window, Elapsed)]
+    over = f", over {' and '.join(chosen)}" if chosen else ""
+    return Step(name="spark", value=show_status(value, status, feature.type), detail=feature.type.name + over)
 
 
 def _refresh_step(view: CompiledView, entry: HeadEntry | None, as_of: Instant, at: Instant) -> Step:
