@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from featurekit.clock import DAY, Instant, from_date, from_datetime, to_date, zone
+from featurekit.errors import TimeError
 from featurekit.grid import first_instant
 from featurekit.offline.sql import Sql, call, case, instant, try_cast
 from featurekit.targets.spark import render_string
@@ -34,15 +35,23 @@ def date_sql(day: date) -> Sql:
     return f"DATE '{day.isoformat()}'"
 
 
-def date_bounds(column: Sql, since: Instant | None, until: Instant | None) -> tuple[Sql, ...]:
-    """Return conditions on a date that none fails whose first instant, in whatever zone, lies in [since, until)."""
-    # A date begins at most 15 hours before it does in UTC, and 36 after (where the zone skipped it).
-    low = None if since is None else since // DAY - 2
-    high = None if until is None else -(-until // DAY) + 1
-    first, last = from_date(date.min), from_date(date.max)
-    lower = () if low is None or low <= first else (f"{column} >= {date_sql(to_date(min(low, last)))}",)
-    upper = () if high is None or high >= last else (f"{column} <= {date_sql(to_date(max(high, first)))}",)
+def date_bounds(column: Sql, since: Instant | None, until: Instant | None, timezone: str) -> tuple[Sql, ...]:
+    """Return conditions on a date that hold where its first instant lies in [since, until), and need not elsewhere."""
+    low, high = (None if at is None else _first_date_from(at, timezone) for at in (since, until))
+    lower = () if low is None else (f"{column} >= {date_sql(to_date(low))}",)
+    upper = () if high is None else (f"{column} < {date_sql(to_date(high))}",)
     return (*lower, *upper)
+
+
+def _first_date_from(at: Instant, timezone: str) -> int | None:
+    """Return the first date that begins at an instant or after it; None at the ends of the calendar."""
+    day = at // DAY - 2  # further back than any zone is from UTC, one that skipped a date too
+    try:
+        while first_instant(day, timezone) < at:
+            day += 1
+    except TimeError:
+        return None
+    return day
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ Each case is an entity of its own in one log, and all are computed by both paths
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -62,7 +63,7 @@ class Case:
 
     name: str
     rows: tuple[dict[str, Any], ...]
-    there: tuple[list[int | None] | None, ...]
+    there: Sequence[Sequence[int | None] | None]
 
 
 GONE: Final = partial(row, op="delete")
