@@ -233,7 +233,7 @@ def show_window(window: Window) -> str:
     """Return a window in words.
 
     >>> show_window(LastRows(10, 30 * DAY)), show_window(Calendar(1, CalendarUnit.WEEK))
-    ('the last 10 rows of the last 30d', 'the calendar week so far')
+    ('the last 10 rows of the last 30d', 'the calendar week up to the as-of')
     """
     match window:
         case Elapsed(length):
@@ -246,5 +246,5 @@ def show_window(window: Window) -> str:
         case Calendar(count, unit, timezone):
             zone = f" in {timezone}" if timezone else ""
             if count == 1:
-                return f"the calendar {_WORDS[unit]} so far{zone}"
+                return f"the calendar {_WORDS[unit]} up to the as-of{zone}"
             return f"the last {count} calendar {_WORDS[unit]}s{zone}"

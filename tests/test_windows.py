@@ -37,10 +37,10 @@ WRITTEN: list[tuple[Any, Window, str]] = [
     ({"rows": 10}, LastRows(10), "the last 10 rows"),
     ({"rows": 1, "within": "30d"}, LastRows(1, 30 * DAY), "the last row of the last 30d"),
     ({"rows": 1000, "within": "1us"}, LastRows(1000, 1), "the last 1000 rows of the last 1us"),
-    ({"calendar": "1d"}, Calendar(1, D), "the calendar day so far"),
+    ({"calendar": "1d"}, Calendar(1, D), "the calendar day up to the as-of"),
     ({"calendar": "7d"}, Calendar(7, D), "the last 7 calendar days"),
     ({"calendar": "2w"}, Calendar(2, W), "the last 2 calendar weeks"),
-    ({"calendar": "1mo"}, Calendar(1, MO), "the calendar month so far"),
+    ({"calendar": "1mo"}, Calendar(1, MO), "the calendar month up to the as-of"),
     ({"calendar": "1200mo"}, Calendar(1200, MO), "the last 1200 calendar months"),
 ]
 
