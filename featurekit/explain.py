@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from featurekit.clock import Instant, format_duration
 from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, Slot, SlotFunction
-from featurekit.definitions.source import SourceFormat
+from featurekit.definitions.source import SourceFormat, SourceKind
 from featurekit.expr.nodes import Column, columns
 from featurekit.expr.show import show
 from featurekit.lookup_plan import lookup_plan
@@ -128,6 +128,7 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
     lines = [
         ("entity", f"{view.entity.name} ({keys})"),
         ("source", f"{origin.name}: {where_from}; {times}" + (f", in {origin.timezone}" if origin.timezone else "")),
+        *_kind_of_rows(view),
         ("where", show(view.where) if view.where is not None else "every row"),
         ("refresh", f"{definition.grid}; rows may land {format_duration(definition.allowed_lateness)} late"),
         ("looks back", ", ".join(ends) or "for ever"),
@@ -136,6 +137,25 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
     if origin.origin is SourceFormat.SQL:
         lines.append(("note", "the source is raw SQL: what can fail or overflow inside it is not guarded"))
     return tuple(lines)
+
+
+def _kind_of_rows(view: CompiledView) -> tuple[tuple[str, str], ...]:
+    """Return what a row of the source means, where it is no event."""
+    source = view.source
+    match source.kind:
+        case SourceKind.EVENTS:
+            return ()
+        case SourceKind.CHANGES:
+            parts = [f"the newest row of each {', '.join(column.name for column in view.row_key)} counts"]
+            if source.valid_to is not None:
+                parts.append(f"up to {source.valid_to}")
+            if view.deleted is not None:
+                parts.append(f"unless {show(view.deleted)}")
+            return (("changes", ", ".join(parts)),)
+        case SourceKind.SNAPSHOTS:
+            return (
+                ("snapshots", f"the rows of the newest {source.event_timestamp} count, when all of them are known"),
+            )
 
 
 def _slot(slot: Slot) -> ExplainedSlot:

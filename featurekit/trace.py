@@ -17,22 +17,13 @@ from featurekit.consistency.check import field_specs
 from featurekit.consistency.recompute import recompute_answers
 from featurekit.consistency.served import look_up
 from featurekit.consistency.show import show_cell, show_status
+from featurekit.definitions.source import SourceKind
 from featurekit.errors import CodecError, InputError
 from featurekit.expr.nodes import Literal
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.materialize import materialized_frame
-from featurekit.offline.rows_sql import row_conditions
-from featurekit.offline.source import (
-    CREATED,
-    EVENT,
-    SUPERSEDED,
-    event_steps,
-    frame_name,
-    key_names,
-    read_source,
-    superseded_at,
-)
-from featurekit.offline.sql import Query, Select, Sql, filtered, instant, name, render_query
+from featurekit.offline.row_reasons import count_rows, show_reason
+from featurekit.offline.sql import Sql
 from featurekit.online.client import FeatureClient
 from featurekit.online.codec import Row, RowCodec
 from featurekit.online.keys import KeySpace, Namespace, entity_key_encoder
@@ -157,61 +148,17 @@ def _place(
 
 def _source_step(engine: BatchEngine, subject: _Subject) -> Step:
     view, as_of = subject.view, subject.as_of
-    known_at = as_of + view.view.allowed_lateness
-    query = event_steps(view, known_by=None, since=None, until=None)
-    if view.source.event_id is not None:
-        columns = (("*", "*"), (SUPERSEDED, superseded_at(view)))
-        query = query.then("versions", Select(columns=columns, source="events"))
-    happened = f"{name(EVENT)} < {instant(as_of)}"
-    known = f"{name(CREATED)} <= {instant(known_at)}"
-    newest = "true" if view.source.event_id is None else f"coalesce({name(SUPERSEDED)} > {instant(known_at)}, true)"
+    rows = count_rows(engine, view, subject.keys, as_of)
+    excluded = [f"{count} {show_reason(view, reason, as_of)}" for reason, count in rows.excluded.items()]
     start = view.since(as_of)
-    since = "true" if start is None else f"{name(EVENT)} >= {instant(start)}"
-    wanted = f"coalesce({' AND '.join(row_conditions(view))}, false)"
-    counted = _count(
-        engine,
-        view,
-        query,
-        subject.keys,
-        counted=(happened, known, newest, since, wanted),
-        late=(happened, f"NOT ({known})", since),
-        superseded=(happened, known, f"NOT ({newest})", since),
-        filtered_out=(happened, known, newest, since, f"NOT {wanted}"),
-        later=(f"NOT ({happened})",),
-    )
-    excluded = [
-        f"{counted[label]} {words}"
-        for label, words in (
-            ("late", f"known only after {format_instant(known_at)}"),
-            ("superseded", "superseded by a newer version"),
-            ("filtered_out", "not wanted by `where`"),
-            ("later", f"at or after {format_instant(as_of)}"),
-        )
-        if counted[label]
-    ]
     reach = "before" if start is None else f"in the {format_duration(as_of - start)} before"
+    if view.source.is_state:
+        reach = f"visible {reach}" if view.source.kind is SourceKind.CHANGES else f"of the newest snapshot {reach}"
     return Step(
         name="source",
-        value=f"{counted['counted']} rows {reach} {format_instant(as_of)}",
+        value=f"{rows.counted} rows {reach} {format_instant(as_of)}",
         detail="excluded: " + ", ".join(excluded) if excluded else "",
     )
-
-
-def _count(
-    engine: BatchEngine, view: CompiledView, query: Query, keys: tuple[Any, ...], **conditions: tuple[Sql, ...]
-) -> dict[str, int]:
-    step = Select(
-        columns=tuple((label, filtered("count(*)", parts)) for label, parts in conditions.items()),
-        source=query.last,
-        where=tuple(
-            f"{name(label)} = {_literal(key.type, value)}"
-            for label, key, value in zip(key_names(view), view.keys, keys, strict=True)
-        ),
-    )
-    text = render_query(query.then("counts", step))
-    table = engine.to_arrow(engine.query(text, {frame_name(view): read_source(engine, view)}))
-    (row,) = table.to_pylist()
-    return {label: int(row[label]) for label in conditions}
 
 
 def _literal(kind: Any, value: Any) -> Sql:

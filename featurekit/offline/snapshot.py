@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from featurekit.compiled import CompiledView
-from featurekit.definitions.source import SourceFormat
+from featurekit.definitions.source import SourceFormat, SourceKind
 from featurekit.errors import SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.source import read_source
@@ -49,29 +49,47 @@ class FileSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSnapshot:
-    """A source at one moment; of a table or a query, the files behind it as far as the engine names them."""
+    """A source at one moment; of a table or a query, the files behind it as far as the engine names them.
+
+    `version` is that of a Delta table, or an Iceberg snapshot's id; it says all, and no files stand beside it.
+    """
 
     source: str
     origin: str
     files: tuple[FileSnapshot, ...]
+    version: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"source": self.source, "origin": self.origin, "files": [file.to_json() for file in self.files]}
+        version = {} if self.version is None else {"version": self.version}
+        files = [file.to_json() for file in self.files]
+        return {"source": self.source, "origin": self.origin, "files": files, **version}
 
     @staticmethod
     def of(content: Mapping[str, Any]) -> SourceSnapshot:
         files = tuple(map(FileSnapshot.of, content["files"]))
-        return SourceSnapshot(source=content["source"], origin=content["origin"], files=files)
+        return SourceSnapshot(
+            source=content["source"], origin=content["origin"], files=files, version=content.get("version")
+        )
 
 
 def snapshot_source(engine: BatchEngine, view: CompiledView) -> SourceSnapshot:
     """Return what the view's source is made of now."""
     source = view.source
+    if source.lakehouse:
+        version = engine.lakehouse_version(source) if source.version is None else source.version
+        return SourceSnapshot(source=source.name, origin=source.shown_origin, files=(), version=version)
     if source.path is not None and not is_remote(source.path):
         files = snapshot_files(source.path, engine.root)
     else:
         files = tuple(_named(name) for name in sorted(read_source(engine, view).inputFiles()))
     return SourceSnapshot(source=source.name, origin=source.shown_origin, files=files)
+
+
+def pinned(view: CompiledView, snapshot: SourceSnapshot) -> CompiledView:
+    """Return the view reading the version of its source that a snapshot names, whatever is written in the meantime."""
+    if snapshot.version is None:
+        return view
+    return replace(view, source=view.source.model_copy(update={"version": snapshot.version}))
 
 
 def snapshot_files(path: str, base: Path) -> tuple[FileSnapshot, ...]:
@@ -81,7 +99,7 @@ def snapshot_files(path: str, base: Path) -> tuple[FileSnapshot, ...]:
 
 def with_row_counts(snapshot: SourceSnapshot, view: CompiledView) -> SourceSnapshot:
     """Return a snapshot with the row count of each Parquet file on this machine, from its footer."""
-    if view.source.origin is SourceFormat.CSV:
+    if view.source.origin is not SourceFormat.PARQUET:
         return snapshot
     files = tuple(
         file if file.size is None else replace(file, rows=row_count(Path(file.path))) for file in snapshot.files
@@ -127,6 +145,8 @@ def file_changes(before: tuple[FileSnapshot, ...], now: tuple[FileSnapshot, ...]
 
 def describe_change(before: SourceSnapshot, now: SourceSnapshot) -> str | None:
     """Return how a source differs from what it was, by one of its files; None where it does not."""
+    if before.version != now.version:
+        return f"it was at version {before.version}, and is at {now.version}"
     changes = file_changes(before.files, now.files)
     return str(changes) if changes else None
 
@@ -134,11 +154,13 @@ def describe_change(before: SourceSnapshot, now: SourceSnapshot) -> str | None:
 def check_unchanged(view: CompiledView, before: SourceSnapshot, after: SourceSnapshot) -> None:
     """Raise SourceError where a source changed while it was read: some rows may be of before, some of after.
 
-    A file that is added holds rows that landed later: where the source says so itself, they are not visible yet.
+    A file that is added holds rows that landed later: where the source says so itself, they are not visible yet. But a
+    row that lands later can make another thing of a whole snapshot.
     """
     paths = {file.path for file in before.files}
     old = tuple(file for file in after.files if file.path in paths)
-    after = after if view.source.created_timestamp is None else replace(after, files=old)
+    tells = view.source.created_timestamp is not None and view.source.kind is not SourceKind.SNAPSHOTS
+    after = replace(after, files=old) if tells else after
     if change := describe_change(before, after):
         raise SourceError(
             f"source {view.source.name} changed while being read",

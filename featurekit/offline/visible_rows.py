@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 KNOWN: Final = "$known"
+BEATEN: Final = "$beaten"
 ENDED: Final = "$ended"
 _COMES: Final = "$comes"
 _SNAPSHOT: Final = "$snapshot"
@@ -164,12 +165,13 @@ def _states_over_time(view: CompiledView, query: Query) -> Query:
         note="from when on each row can decide",
     )
     beaten = over(f"min({name(_COMES)})", partition_by=_row_key(view), order_by=_newest_first(view), rows=_EARLIER)
-    states = Select(
-        columns=(("*", "*"), (SUPERSEDED, call("least", beaten, name(ENDED)))),
-        source="comes",
-        note="until when: a later row about the thing comes first, or what it says has ended",
+    states = Select(columns=(("*", "*"), (BEATEN, beaten)), source="comes", note="until a later row about it comes")
+    holds = Select(
+        columns=(("*", "*"), (SUPERSEDED, call("least", name(BEATEN), name(ENDED)))),
+        source="states",
+        note="until that, or until what it says has ended",
     )
-    return query.then("comes", step).then("states", states)
+    return query.then("comes", step).then("states", states).then("holds", holds)
 
 
 def _snapshots_over_time(view: CompiledView, query: Query) -> Query:
