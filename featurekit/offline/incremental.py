@@ -13,14 +13,23 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledView
-from featurekit.definitions.source import SourceFormat
+from featurekit.definitions.source import SourceFormat, SourceKind
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history_folder import HistoryEntry
 from featurekit.offline.materialize import check_frame, materialize_steps
 from featurekit.offline.snapshot import FileSnapshot, SourceSnapshot, snapshot_source
 from featurekit.offline.source import frame_name, key_names, read_source
 from featurekit.offline.sql import Query, Select, Sql, name, render_query
-from featurekit.offline.touched import BASE, TOUCHED, Span, thing, touched_entities
+from featurekit.offline.touched import (
+    BASE,
+    TOUCHED,
+    Span,
+    aged_entities,
+    has_new_rows,
+    not_null,
+    thing,
+    touched_entities,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,6 +65,8 @@ def incremental_frame(
     span = Span.of(view, base.as_of, as_of)
     assert base.snapshot is not None
     added = _added(base.snapshot, now)
+    if view.source.kind is SourceKind.SNAPSHOTS:
+        return _same_snapshot(engine, view, span, base_rows, bool(added))
     touched, changed = engine.held(touched_entities(engine, view, span, base_rows, added))
     if changed > MOST_TOUCHED * base.rows:
         return _in_full(f"{changed:,} entities were touched since {_shown(base)}, which has {base.rows:,} rows")
@@ -63,6 +74,18 @@ def incremental_frame(
     frame = engine.query(render_query(incremental_steps(view, as_of)), frames)
     check_frame(view, frame)
     return Incremental(frame=frame, changed=changed, reason=f"what was touched since {_shown(base)}")
+
+
+def _same_snapshot(
+    engine: BatchEngine, view: CompiledView, span: Span, base_rows: DataFrame, has_new_files: bool
+) -> Incremental:
+    """Return the rows of the base where no snapshot came since; a new one is about every entity."""
+    if has_new_files or has_new_rows(engine, view, span):
+        return _in_full("a new snapshot says everything anew")
+    aged = aged_entities(engine, view, span, base_rows)
+    if aged is not None and engine.held(aged)[1]:
+        return _in_full("the snapshot passed a ttl, which is about every entity")
+    return Incremental(frame=base_rows, changed=0, reason=f"no snapshot came since {format_instant(span.before)}")
 
 
 def _in_full(reason: str) -> Incremental:
@@ -123,7 +146,7 @@ def _of_touched(view: CompiledView) -> Select:
     where = own
     if parts := thing(view):
         things = ", ".join(map(name, parts))
-        known = " AND ".join(f"{name(part)} IS NOT NULL" for part in parts)
+        known = " AND ".join(not_null(parts))
         # A version that names another entity takes an event away from this one.
         same = f"({things}) IN (SELECT {things} FROM {name(_ALL)} WHERE {own} AND {known})"
         where = f"({same} OR (NOT ({known}) AND {own}))"

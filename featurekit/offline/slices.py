@@ -8,7 +8,10 @@ from typing import Final
 from featurekit.clock import DAY, MILLISECOND, Instant
 from featurekit.compiled import CompiledView
 from featurekit.definitions.source import SourceFormat
+from featurekit.offline.date_columns import date_bounds
+from featurekit.offline.source_columns import typed_column
 from featurekit.offline.sql import Sql, cast, instant, long, name
+from featurekit.source_schema import date_times
 from featurekit.types import DataType, Timestamp, TimestampNtz
 
 # Beyond the years 1 to 9999 a literal is no constant that Spark hands down; nanoseconds end with 1678 and 2262.
@@ -23,6 +26,8 @@ def raw_slice(view: CompiledView, column: str, low: Instant, high: Instant) -> S
     """
     source, schema = view.source, view.source_schema
     field = schema.schema.get(column)
+    if column in date_times(source, schema) and source.origin is not SourceFormat.CSV:
+        return f"({' AND '.join(date_bounds(typed_column(source, schema, column), low, high, str(source.timezone))) or 'true'})"
     if source.origin is SourceFormat.CSV or column in schema.partitions or field is None:
         return None
     naive = column in schema.naive

@@ -9,7 +9,7 @@ A row is visible while an as-of is in [enter, exit) (`sweep`); so it can only ha
                     that is in a window as of both was in it all the time, and one that left does not return. The last n
                     rows: another row is one of them only where one entered, was superseded, or left the `within`.
                     A lifetime has no start, and nothing leaves it
-    ended           of changes: `valid_to` passed
+    ended           of changes: `valid_to` is in [before, after): it held as of the one, and does not as of the other
     superseded      a row stopped being the newest version of its event, or the state of its thing: because another one
                     landed (or happened), which names the same event or thing. What was superseded may have another
                     key, and the new row may fail `where` or have no event timestamp: so the old one is looked for
@@ -34,7 +34,17 @@ from featurekit.compiled import CompiledView
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.rows_sql import row_conditions, window_slots
 from featurekit.offline.slices import any_of, raw_slice
-from featurekit.offline.source import CREATED, EVENT, ID, event_steps, frame_name, key_names, read_source
+from featurekit.offline.source import (
+    CREATED,
+    EVENT,
+    ID,
+    VALID_TO,
+    event_steps,
+    frame_name,
+    key_names,
+    read_source,
+    row_key_names,
+)
 from featurekit.offline.sql import Query, Select, Sql, before, instant, name, render_query
 from featurekit.rows import LAST_EVENT
 from featurekit.windows import start_of
@@ -77,11 +87,17 @@ class Touch:
 def touches(view: CompiledView, span: Span) -> tuple[Touch, ...]:
     """Return how a row can touch the entity that its keys name; what is superseded and what ages is not in it."""
     event = view.source.event_timestamp
-    found = [_within(view, "happened", EVENT, event, span.before, span.after)]
+    found = [_happened(view, span)]
     if view.source.created_timestamp is not None:
         found.append(_landed(view, span))
+    if view.source.valid_to is not None:
+        found.append(_within(view, "ended", VALID_TO, view.source.valid_to, span.before, span.after))
     found += [_within(view, f"left {start}", EVENT, event, start, end) for start, end in _left(view, span)]
     return tuple(found)
+
+
+def _happened(view: CompiledView, span: Span) -> Touch:
+    return _within(view, "happened", EVENT, view.source.event_timestamp, span.before, span.after)
 
 
 def _within(view: CompiledView, why: str, column: str, source: str, low: Instant, high: Instant) -> Touch:
@@ -128,8 +144,10 @@ def ages(view: CompiledView, span: Span) -> tuple[tuple[Instant, Instant], ...]:
 
 
 def thing(view: CompiledView) -> tuple[str, ...]:
-    """Return the columns of an events step by which rows supersede one another, empty where none does."""
-    return () if view.source.event_id is None else (ID,)
+    """Return the columns of an events step by which rows of other entities supersede one another; empty: none do."""
+    if view.source.event_id is not None:
+        return (ID,)
+    return row_key_names(view) if view.row_key and row_key_names(view) != key_names(view) else ()
 
 
 def touched_entities(
@@ -141,8 +159,8 @@ def touched_entities(
     """
     raw = {frame_name(view): read_source(engine, view)}
     parts = [engine.query(render_query(_touching(view, span)), raw)]
-    if spans := ages(view, span):
-        parts.append(engine.query(render_query(_aged(view, spans)), {BASE: kept}))
+    if (aged := aged_entities(engine, view, span, kept)) is not None:
+        parts.append(aged)
     new = {frame_name(view): read_source(engine, view, added)} if added else None
     if new is not None:
         parts.append(engine.query(render_query(_named(view, span)), new))
@@ -182,7 +200,7 @@ def _touching(view: CompiledView, span: Span) -> Query:
 
 def _events(view: CompiledView, span: Span, raw: tuple[Sql, ...]) -> Query:
     """Return the steps of the source's rows that are known by the later refresh, read as `raw` allows."""
-    query = event_steps(view, known_by=span.known_after, since=None, until=None)
+    query = event_steps(view, known_by=span.known_after, since=view.since(span.before), until=span.after)
     steps = [(label, step if label != "source" else _narrowed(step, raw)) for label, step in query.steps]
     return Query(steps=tuple(steps))
 
@@ -193,7 +211,9 @@ def _narrowed(step: Select, raw: tuple[Sql, ...]) -> Select:
 
 def _entities(view: CompiledView, events: Query, *where: Sql) -> Query:
     keys = tuple((key, name(key)) for key in key_names(view))
-    return events.then("entities", Select(columns=keys, source=events.last, where=(*row_conditions(view), *where)))
+    # A change that fails `where` still takes the place of what was said before about the same entity.
+    counts = not_null(key_names(view)) if view.row_key else row_conditions(view)
+    return events.then("entities", Select(columns=keys, source=events.last, where=(*counts, *where)))
 
 
 def _aged(view: CompiledView, spans: tuple[tuple[Instant, Instant], ...]) -> Query:
@@ -211,12 +231,14 @@ def _named(view: CompiledView, span: Span) -> Query:
 
 def _renewing(view: CompiledView, span: Span, *, all_rows: bool = False) -> Query:
     """Return the steps that find the events of which there may be a newer version, or the things with a newer state."""
-    landed = _landed(view, span)
-    events = _events(view, span, () if all_rows else any_of([landed.raw]))
+    landing = [_landed(view, span)] if view.source.created_timestamp is not None else []
+    # A version of an event counts from when it is known on, whenever it is dated.
+    found = landing if view.source.event_id is not None else [_happened(view, span), *landing]
+    events = _events(view, span, () if all_rows else any_of(touch.raw for touch in found))
     columns = tuple((part, name(part)) for part in thing(view))
-    where = () if all_rows else (landed.where,)
-    known = tuple(f"{name(part)} IS NOT NULL" for part in thing(view))
-    return events.then("renewing", Select(columns=columns, source=events.last, where=(*where, *known)))
+    where = () if all_rows else (f"({' OR '.join(touch.where for touch in found)})",)
+    step = Select(columns=columns, source=events.last, where=(*where, *not_null(thing(view))))
+    return events.then("renewing", step)
 
 
 def _superseded(view: CompiledView, span: Span) -> Query:
@@ -228,5 +250,28 @@ def _superseded(view: CompiledView, span: Span) -> Query:
     return _entities(view, events, before(name(EVENT), span.before), *bounds, renewed)
 
 
+def not_null(columns: Sequence[str]) -> tuple[Sql, ...]:
+    return tuple(f"{name(column)} IS NOT NULL" for column in columns)
+
+
 def _from(since: Instant | None) -> tuple[Sql, ...]:
     return () if since is None else (f"{name(EVENT)} >= {instant(since)}",)
+
+
+def has_new_rows(engine: BatchEngine, view: CompiledView, span: Span) -> bool:
+    """Return whether any row happened or landed: of snapshots that can be a new one, or take an old one away.
+
+    A snapshot is known when its last row is, so a row that lands at any later time counts, too.
+    """
+    found = [_happened(view, span), *([_landed(view, span)] if view.source.created_timestamp is not None else [])]
+    events = event_steps(view, known_by=None, since=None, until=span.after)
+    where = f"({' OR '.join(touch.where for touch in found)})"
+    step = Select(columns=(("n", "count(*)"),), source=events.last, where=(before(name(EVENT), span.after), where))
+    frame = engine.query(render_query(events.then("new", step)), {frame_name(view): read_source(engine, view)})
+    return bool(engine.to_arrow(frame)["n"][0].as_py())
+
+
+def aged_entities(engine: BatchEngine, view: CompiledView, span: Span, kept: DataFrame) -> DataFrame | None:
+    """Return the keys of the entities whose newest row passed a bound; None where there is no bound."""
+    spans = ages(view, span)
+    return engine.query(render_query(_aged(view, spans)), {BASE: kept}) if spans else None
