@@ -17,6 +17,7 @@ from featurekit.offline.sql import Sql, case, name, one_nan
 from featurekit.rows import STATUS_PREFIX
 from featurekit.status import Status
 from featurekit.targets.spark import render
+from featurekit.windows import LastRows
 
 LAST: Final = "$last"
 SlotNames = Callable[[Column], str]
@@ -67,8 +68,8 @@ def latest_arguments(view: CompiledView) -> dict[Node, str]:
 
 
 def is_ordered(view: CompiledView) -> bool:
-    """Return whether a slot asks which row comes first, so that rows need their total order."""
-    return any(slot.function in ORDERED for slot in view.slots)
+    """Return whether a slot asks which row comes first, or which are last, so that rows need their total order."""
+    return any(slot.function in ORDERED or isinstance(slot.window, LastRows) for slot in view.slots)
 
 
 def window_slots(view: CompiledView) -> tuple[Slot, ...]:

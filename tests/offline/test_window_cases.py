@@ -5,6 +5,7 @@ Each case is an entity of its own in one log; all cases of a view take one run o
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -334,3 +335,29 @@ def test_the_same_request_twice_is_the_same_answer_twice(engine_at: EngineAt, tm
     for _ in range(2):
         assert swept(engine, view, [AS_OF, AS_OF, AS_OF - DAY]) == first
         assert materialized(engine, view, AS_OF) == first[AS_OF]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_last_rows_are_those_of_the_total_order_where_nothing_else_asks_for_it(
+    seed: int, engine_at: EngineAt, tmp_path: Path
+) -> None:
+    """A view without `last`, `max_by` or a latest feature sorts its rows all the same: many tie in their times."""
+    chance = random.Random(seed)
+    log = [
+        {**row(hour * HOUR, v=chance.randrange(1000), known=AS_OF - hour * HOUR + chance.randrange(2)), "case": case}
+        for case in "abcdef"
+        for hour in (1, 2)
+        for _ in range(12)
+    ]
+    chance.shuffle(log)
+    written = {f"sum_{n}": {"sql": "sum(v)", "window": {"rows": n}} for n in (1, 5, 17)}
+    view = view_of(tmp_path, log, written, Refresh(every=DAY))
+    engine = engine_at(tmp_path)
+    expected = {}
+    for case in "abcdef":
+        own = sorted((cells["at"], cells["known"], cells["v"]) for cells in log if cells["case"] == case)
+        expected[(case,)] = {f"sum_{n}": sum(v for _, _, v in own[-n:]) for n in (1, 5, 17)}
+    for found in (materialized(engine, view, AS_OF), swept(engine, view, [AS_OF])[AS_OF]):
+        for cells in found.values():
+            cells.pop("__last_event")
+        assert found == expected
