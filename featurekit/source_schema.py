@@ -55,7 +55,7 @@ class SourceSchema:
 
 def read_source_schema(source: Source, base: Path) -> SourceSchema:
     """Return the source's columns; a relative path is relative to `base`. SourceError where it can't be read."""
-    if source.path is None or is_remote(source.path):
+    if source.path is None or source.lakehouse or is_remote(source.path):
         return _schema_of(_declared(source))
     files = source_files(source.path, base)
     match source.origin:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, field_validator
 from pydantic import Field as Attribute
@@ -35,6 +35,12 @@ class SourceFormat(StrEnum):
     CSV = "csv"
     TABLE = "table"
     SQL = "sql"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+_FILES: Final = (SourceFormat.PARQUET, SourceFormat.CSV)
+_LAKEHOUSE: Final = (SourceFormat.DELTA, SourceFormat.ICEBERG)
 
 
 class SourceKind(StrEnum):
@@ -53,6 +59,8 @@ class Source(Definition):
     times. `created_timestamp` is when a row could be read; where history was loaded in bulk, rows created before
     `known_from` count as known `assumed_lag` after they happened (DESIGN T2).
 
+    `format: delta` and `format: iceberg` are of a path or a table; `version` is the one to read, a Delta version or an
+    Iceberg snapshot id, the newest where it is not given (it decides what is read, as a path does).
     `partition` says how its rows are parted by time (it decides what is read, and no value).
 
     Changes may declare `row_key`, the columns that name the thing a row is about (the view's key columns unless
@@ -65,6 +73,7 @@ class Source(Definition):
     table: Text | None = None
     sql: Text | None = None
     format: SourceFormat | None = None
+    version: int | None = None
     columns: dict[Text, ColumnType] | None = Attribute(default=None, min_length=1)
     null_tokens: tuple[str, ...] = Attribute(default=(), strict=False)
     event_timestamp: Text
@@ -89,6 +98,11 @@ class Source(Definition):
         if self.format is not None:
             return self.format
         return SourceFormat.CSV if str(self.path).endswith((".csv", ".csv.gz")) else SourceFormat.PARQUET
+
+    @property
+    def lakehouse(self) -> SourceFormat | None:
+        """The table format, where the source is of one that keeps its versions."""
+        return self.format if self.format in _LAKEHOUSE else None
 
     @property
     def shown_origin(self) -> str:
@@ -126,7 +140,7 @@ class Source(Definition):
     def _format_by_name(cls, value: Any) -> Any:
         if isinstance(value, str) and value not in tuple(SourceFormat):
             why = "it tells the files of a path apart"
-            refuse([problem_here(f"{value!r} is not a format", why=why, try_="parquet or csv")])
+            refuse([problem_here(f"{value!r} is not a format", why=why, try_="parquet, csv, delta or iceberg")])
         return SourceFormat(value) if isinstance(value, str) else value
 
     def problems(self) -> Iterator[Problem]:
@@ -150,8 +164,8 @@ def _where_from(source: Source) -> Iterator[Problem]:
         )
         return
     kind = source.origin
-    if source.format is not None and (given == ["path"]) != (source.format in (SourceFormat.PARQUET, SourceFormat.CSV)):
-        why = "format tells the files of a path apart: parquet or csv"
+    if source.format is not None and given[0] not in _origins_of(source.format):
+        why = "parquet and csv tell the files of a path apart; delta and iceberg are of a path or a table"
         what = f"{source.format} is not the format of a source by {given[0]}"
         yield problem_here(what, why=why, try_="remove format", path=("format",))
         return
@@ -162,10 +176,21 @@ def _where_from(source: Source) -> Iterator[Problem]:
             try_="columns: {name: type, …}",
             path=(given[0],),
         )
+    if source.version is not None and source.lakehouse is None:
+        why = "only these formats keep what a table was before"
+        yield problem_here(
+            "version without format: delta or iceberg", why=why, try_="remove it, or add the format", path=("version",)
+        )
     if source.null_tokens and kind is not SourceFormat.CSV:
         why = "only CSV has cells that stand for null; elsewhere null is null"
         yield problem_here(f"null_tokens on a source by {kind}", why=why, try_="remove it", path=("null_tokens",))
     yield from names_of_one_case(list(source.columns or ()), "columns", ("columns",))
+
+
+def _origins_of(form: SourceFormat) -> tuple[str, ...]:
+    if form in _LAKEHOUSE:
+        return ("path", "table")
+    return ("path",) if form in _FILES else ()
 
 
 def _of_another_kind(source: Source) -> Iterator[Problem]:

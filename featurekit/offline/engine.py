@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
+from featurekit.definitions.source import Source
 from featurekit.types import Schema
 
 if TYPE_CHECKING:
@@ -62,6 +63,18 @@ class BatchEngine(Protocol):
         """Return a table of the engine's catalog."""
         ...
 
+    def read_lakehouse(self, source: Source) -> DataFrame:
+        """Return the rows of a Delta or Iceberg source, of its `version` or the newest."""
+        ...
+
+    def lakehouse_version(self, source: Source) -> int | None:
+        """Return the version of a Delta or Iceberg source that would be read now; None where it has none yet."""
+        ...
+
+    def read_sql(self, text: str) -> DataFrame:
+        """Return the result of someone else's query; relative paths in it begin at `root`."""
+        ...
+
     def query(self, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
         """Return the result of Spark SQL that reads the given frames under their names."""
         ...
@@ -80,6 +93,10 @@ class BatchEngine(Protocol):
 
     def to_arrow(self, frame: DataFrame) -> pa.Table:
         """Run a frame and return its rows here."""
+        ...
+
+    def from_arrow(self, table: pa.Table) -> DataFrame:
+        """Return rows that are here as a frame."""
         ...
 
     def held(self, frame: DataFrame) -> tuple[DataFrame, int]:

@@ -92,6 +92,9 @@ def _checked(service: CompiledService, spec: LabelSpec, root: Path) -> tuple[Sou
 
 
 def _source(service: CompiledService, spec: LabelSpec, root: Path) -> Source:
+    if spec.format not in (None, SourceFormat.CSV, SourceFormat.PARQUET):
+        why = "label rows are a file, or a folder of files"
+        raise SourceError(f"labels are not read as {spec.format}", why=why, try_="parquet or csv")
     is_csv = spec.format is SourceFormat.CSV or (spec.format is None and spec.path.endswith((".csv", ".csv.gz")))
     columns: dict[str, DataType] | None = None
     if is_csv:

@@ -24,16 +24,17 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceChange:
-    """A source whose files differ, or that only one side has (`files` None); `origin` where that differs too."""
+    """A source whose files differ, or that only one side has (`files` None); `origin`, `version` where they differ."""
 
     source: str
     files: FileChanges | None
     origin: Changed | None = None
+    version: Changed | None = None
 
     def __str__(self) -> str:
         if self.files is None:
             return f"source {self.source} is in one of the two only"
-        parts = [str(part) for part in (self.origin, self.files) if part]
+        parts = [str(part) for part in (self.origin, self.version, self.files) if part]
         return f"source {self.source}: {'; '.join(parts)}"
 
 
@@ -102,11 +103,19 @@ def version_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tupl
 def source_change(before: SourceSnapshot, after: SourceSnapshot) -> SourceChange | None:
     """Return how one source differs; None where it does not."""
     files = file_changes(before.files, after.files)
-    origin = Changed(name="origin", before=before.origin, after=after.origin)
-    moved = before.origin != after.origin
-    if not files and not moved:
+    origin = _changed("origin", before.origin, after.origin)
+    version = _changed("version", _text(before.version), _text(after.version))
+    if not files and origin is None and version is None:
         return None
-    return SourceChange(source=before.source, files=files, origin=origin if moved else None)
+    return SourceChange(source=before.source, files=files, origin=origin, version=version)
+
+
+def _text(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _changed(name: str, before: str | None, after: str | None) -> Changed | None:
+    return None if before == after else Changed(name=name, before=before, after=after)
 
 
 def _labels(before: Manifest, after: Manifest) -> Iterator[str]:

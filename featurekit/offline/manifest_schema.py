@@ -45,8 +45,9 @@ def manifest_schema() -> dict[str, Any]:
         }
     )
     sections = ("entities", "sources", "feature_views", "on_demand_feature_views", "feature_services")
-    source = _object({"source": _TEXT, "origin": _TEXT, "files": _list({"$ref": "#/$defs/file"})})
-    source["additionalProperties"] = True  # a table's own version stands beside its files
+    files = _list({"$ref": "#/$defs/file"})
+    version = {"type": "integer"}
+    source = _object({"source": _TEXT, "origin": _TEXT, "files": files}, optional={"version": version})
     document = _object(
         {
             "format": {"const": FORMAT},

@@ -24,7 +24,7 @@ from featurekit.offline.rows_sql import (
     window_slots,
 )
 from featurekit.offline.slots_sql import ROW_ORDER, digit_columns, fits_column, needs_digits, slot_sql
-from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, snapshot_source
+from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, pinned, snapshot_source
 from featurekit.offline.source import (
     CREATED,
     EVENT,
@@ -84,6 +84,7 @@ def materialize(
     """
     check_as_of(view, as_of, now)
     snapshot = snapshot_source(engine, view)
+    view = pinned(view, snapshot)
     invisible = count_invisible(engine, view, as_of)
     frame = (compute or materialized_frame)(engine, view, as_of)
     counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), from_arrow_schema(COUNTERS)))

@@ -18,7 +18,7 @@ from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import LabelsRecord, Manifest, read_manifest
 from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
 from featurekit.offline.row_diff import RowDiff, diff_rows
-from featurekit.offline.training import build_dataset, check_out, label_digest
+from featurekit.offline.training import build_dataset, check_out, label_digest, pinned_service
 from featurekit.types import parse_type
 
 
@@ -69,6 +69,7 @@ def rebuild_dataset(
     known = (*_definition_reasons(manifest, compiled), *_label_reasons(manifest, digest))
     if known and out is None:
         return Rebuild(before=manifest, after=None, path=None, reasons=known, rows=None)
+    compiled = pinned_service(compiled, manifest.sources)  # a lakehouse still has the version that was read
     running = engine()
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".rebuild", dir=folder.absolute().parent))
     try:

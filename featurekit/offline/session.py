@@ -24,11 +24,13 @@ from pyspark.sql.functions import expr
 from pyspark.sql.pandas.functions import arrow_udf
 
 from featurekit.config import Settings
+from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import BatchEngineError, SettingsError
 from featurekit.offline.engine import EMPTY_CELL, FILE_COLUMN, BatchFunction
 from featurekit.offline.failures import as_our_error
 from featurekit.offline.functions import FUNCTIONS
 from featurekit.offline.java import java_home
+from featurekit.offline.lakehouse import lakehouse_version, missing_package, read_lakehouse
 from featurekit.offline.stability import unstable_parts
 from featurekit.source_files import is_remote, local_path
 from featurekit.targets.spark import quote_identifier
@@ -135,6 +137,43 @@ class SparkEngine:
         with _our_errors():
             return self.session.table(table)
 
+    def read_lakehouse(self, source: Source) -> DataFrame:
+        kind, where, is_table = self._lakehouse(source)
+        with self._with_package(kind):
+            return read_lakehouse(self.session, kind, where, source.version, is_table=is_table)
+
+    def lakehouse_version(self, source: Source) -> int | None:
+        kind, where, is_table = self._lakehouse(source)
+        with self._with_package(kind):
+            return lakehouse_version(self.session, kind, where, is_table=is_table)
+
+    def _lakehouse(self, source: Source) -> tuple[SourceFormat, str, bool]:
+        assert source.lakehouse is not None
+        where = str(source.table) if source.path is None else self._resolved(source.path)
+        return source.lakehouse, where, source.path is None
+
+    @contextmanager
+    def _with_package(self, kind: SourceFormat) -> Iterator[None]:
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            if "DATA_SOURCE_NOT_FOUND" in str(error):
+                raise missing_package(kind, ".".join(self.session.version.split(".")[:2])) from error
+            raise as_our_error(error) from error
+
+    def read_sql(self, text: str) -> DataFrame:
+        # Spark makes paths whole while it analyses a query, from the file system's working folder.
+        context = self.session.sparkContext
+        hadoop: Any = context._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+        with _our_errors(), self._lock:
+            files = hadoop.FileSystem.get(context._jsc.hadoopConfiguration())
+            before = files.getWorkingDirectory()
+            files.setWorkingDirectory(hadoop.Path(str(self._root.absolute())))
+            try:
+                return self.session.sql(text)
+            finally:
+                files.setWorkingDirectory(before)
+
     def query(self, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
         # A query is analysed at once, so a view's name is free again for the next one.
         with _our_errors(), self._lock:
@@ -170,6 +209,10 @@ class SparkEngine:
     def to_arrow(self, frame: DataFrame) -> pa.Table:
         with _our_errors():
             return frame.toArrow()
+
+    def from_arrow(self, table: pa.Table) -> DataFrame:
+        with _our_errors():
+            return self.session.createDataFrame(table)
 
     def held(self, frame: DataFrame) -> tuple[DataFrame, int]:
         with _our_errors():

@@ -234,6 +234,8 @@ def read_source(engine: BatchEngine, view: CompiledView, files: Sequence[Path] =
 
 
 def _read(engine: BatchEngine, source: Source, schema: SourceSchema, files: Sequence[Path]) -> DataFrame:
+    if source.lakehouse:
+        return engine.read_lakehouse(source)
     match source.origin:
         case SourceFormat.PARQUET:
             return engine.read_parquet(str(source.path), files)
@@ -243,14 +245,16 @@ def _read(engine: BatchEngine, source: Source, schema: SourceSchema, files: Sequ
             return engine.read_table(str(source.table))
         case SourceFormat.SQL:
             return _read_sql(engine, source)
+        case SourceFormat.DELTA | SourceFormat.ICEBERG:
+            raise AssertionError("it is a lakehouse")
 
 
 def _read_sql(engine: BatchEngine, source: Source) -> DataFrame:
     where = f"the sql of source {source.name}"
     try:
-        frame = engine.query(subquery(str(source.sql)))
+        frame = engine.read_sql(subquery(str(source.sql)))
     except SourceError as error:
-        try_ = "correct its sql: one query, no other statement, and whole paths where it reads files"
+        try_ = "correct its sql: one query, and no other statement; paths in it begin at featurekit.toml's folder"
         raise SourceError(error.what, where=where, why=error.why, try_=try_) from error
     except FeaturekitError as error:
         raise SourceError("Spark can't run the source's query", where=where, why=error.what) from error

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -34,8 +34,10 @@ from featurekit.offline.manifest import (
 from featurekit.offline.point_in_time import evidence_columns, point_in_time
 from featurekit.offline.snapshot import (
     FileSnapshot,
+    SourceSnapshot,
     check_unchanged,
     file_changes,
+    pinned,
     snapshot_files,
     snapshot_source,
     with_row_counts,
@@ -94,6 +96,7 @@ def build_dataset(
     check_out(out)
     views = {part.view.source.name: part.view for part in service.views}
     before = {source: snapshot_source(engine, view) for source, view in views.items()}
+    service = pinned_service(service, tuple(before.values()))
     label_files = _label_files(engine, labels)
     digest = label_digest(engine.root, labels.path)
     frame = point_in_time(engine, service, labels, now=now, evidence=True)
@@ -130,6 +133,16 @@ def build_dataset(
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return DatasetResult(path=out, record=manifest)
+
+
+def pinned_service(service: CompiledService, snapshots: tuple[SourceSnapshot, ...]) -> CompiledService:
+    """Return the service reading the versions of its sources that snapshots name."""
+    known = {snapshot.source: snapshot for snapshot in snapshots}
+    views = tuple(
+        replace(part, view=pinned(part.view, known[part.view.source.name])) if part.view.source.name in known else part
+        for part in service.views
+    )
+    return replace(service, views=views)
 
 
 def check_out(out: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_source_runs_nothing_but_a_query(engine: SparkEngine, tmp_path: Path) 
             assert caught.value.where == "the sql of source q", sql
             assert (
                 caught.value.try_
-                == "correct its sql: one query, no other statement, and whole paths where it reads files"
+                == "correct its sql: one query, and no other statement; paths in it begin at featurekit.toml's folder"
             ), sql
         tables = {row.tableName for row in engine.session.sql("SHOW TABLES").collect()}
         assert tables & {"t", "made", "kept"} == {"t", "kept"}
