@@ -13,6 +13,7 @@ from featurekit.arrow_types import to_arrow_schema
 from featurekit.clock import DAY, Instant
 from featurekit.compiled import CompiledRepository, CompiledView
 from featurekit.counters import add_counters
+from featurekit.offline.history import History
 from featurekit.offline.materialize import MaterializeResult, Sink
 from featurekit.offline.snapshot import SourceSnapshot
 from featurekit.online.keys import KeySpace, Namespace
@@ -39,13 +40,21 @@ class Refreshed:
     now: Instant
     retention: int = 30 * DAY
     rows: int = 3
+    history: History | None = None
+    holder: str = "this run"
     compute: Callable[[], object] = field(default=lambda: None)
     computed: Callable[[], object] = field(default=lambda: None)
 
     @property
     def to(self) -> Deployment:
         return Deployment(
-            store=self.store, url=self.url, registry=self.registry, namespace=PLACE, retention=self.retention
+            store=self.store,
+            url=self.url,
+            registry=self.registry,
+            namespace=PLACE,
+            retention=self.retention,
+            history=self.history,
+            holder=self.holder,
         )
 
     @property
@@ -55,9 +64,11 @@ class Refreshed:
     def register(self) -> None:
         register(desired_state(self.compiled), self.registry, self.store, PLACE, self.now)
 
-    def refresh(self, as_of: Instant, *, restate: str | None = None) -> RefreshOutcome:
+    def refresh(self, as_of: Instant, *, restate: str | None = None, wait: bool = False) -> RefreshOutcome:
         engine: Any = None
-        return refresh_view(self.view, as_of, engine=engine, to=self.to, clock=lambda: self.now, restate=restate)
+        return refresh_view(
+            self.view, as_of, engine=engine, to=self.to, clock=lambda: self.now, restate=restate, wait=wait
+        )
 
     def space(self, as_of: Instant, restatement: int = 0) -> KeySpace:
         return KeySpace(
