@@ -369,6 +369,8 @@ def test_source_that_fits_its_columns_has_no_problems(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", t=INSTANT, local=NAIVE, i=pa.string())
     assert problems(tmp_path) == []
     assert problems(tmp_path, created_timestamp="local", event_id="i", timezone="America/New_York") == []
+    write(tmp_path / "a.parquet", t=pa.date32(), c=INSTANT, k=pa.string())
+    assert problems(tmp_path, created_timestamp="c", timezone="UTC", kind="changes", row_key=["k"]) == []
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,7 @@ def test_source_that_fits_its_columns_has_no_problems(tmp_path: Path) -> None:
         ({"n": INSTANT}, {}, ("event_timestamp", "there is no column t", "one of n")),
         ({"t": pa.string()}, {}, ("event_timestamp", "event_timestamp t is string", "declare a CAST in sql:")),
         ({"t": pa.int64()}, {}, ("event_timestamp", "event_timestamp t is bigint", "CAST(t AS TIMESTAMP)")),
-        ({"t": pa.date32()}, {}, ("event_timestamp", "event_timestamp t is a date", "CAST(day AS TIMESTAMP)")),
+        ({"t": pa.date32()}, {}, ("event_timestamp", "event_timestamp t is a date, and the source", "timezone: UTC")),
         ({"t": pa.time64("us")}, {}, ("event_timestamp", "the column t can't be used", "convert it")),
         ({"t": NAIVE}, {}, ("event_timestamp", "t has no zone, and the source declares none", "timezone: UTC")),
         (

@@ -121,7 +121,11 @@ def _tables(
 ) -> list[Table]:
     keys = tuple((name, ", ".join(f"{key} {kind}" for key, kind in held.items())) for name, held in entities.items())
     sources = tuple(
-        (name, source.origin.value, source.shown_origin if source.sql is None else "")
+        (
+            name,
+            f"{source.kind}, {source.origin}" if source.is_state else source.origin.value,
+            source.shown_origin if source.sql is None else "",
+        )
         for name, source in definitions.repository.sources.items()
     )
     views = tuple(
