@@ -41,7 +41,9 @@ def build(
     # From here, not from the settings' folder: a path on the command line is where the command is given.
     path = labels if is_remote(labels) else str(Path(labels).absolute())
     spec = LabelSpec(path=path, timestamp=timestamp, timezone=timezone, format=format_)
-    with FeatureStore(invocation(context).settings()) as store:
+    asked = invocation(context)
+    with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
+        progress(f"dataset {service}", 0, 1)
         return built(store.dataset(service, spec, out.absolute()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,7 @@ from featurekit.compiler import compile_repository
 from featurekit.definitions.json_schema import repo_schema
 from featurekit.definitions.repo import load_repo
 from featurekit.definitions.repository import Repository
+from featurekit.offline.manifest_schema import manifest_schema
 
 _NOUNS: Final = {
     "entities": ("entity", "entities"),
@@ -34,13 +35,18 @@ def validate(context: typer.Context) -> Answer:
     return validated(compiled)
 
 
-def schema(context: typer.Context) -> Answer:
+def schema(
+    context: typer.Context,
+    manifest: Annotated[
+        bool, typer.Option("--manifest", help="That of a training set's manifest instead, for whoever reads one.")
+    ] = False,
+) -> Answer:
     """Print the JSON Schema of definition files, for editors.
 
     In VS Code: featurekit schema > feature_defs/.schema.json, and name that file under yaml.schemas.
     """
     invocation(context)
-    document = repo_schema()
+    document = manifest_schema() if manifest else repo_schema()
     return Answer(document=document, blocks=(Line(json.dumps(document, indent=2, ensure_ascii=False)),))
 
 

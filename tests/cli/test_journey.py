@@ -202,6 +202,45 @@ def test_a_training_set_has_what_serving_would_have_answered(live: Cli, folder: 
     assert document["features"][0]["name"] == "customer_spend.orders_7d"
 
 
+def test_a_training_set_is_shown_compared_and_rebuilt(live: Cli, folder: Path, project: Path) -> None:
+    (folder / "labels.csv").write_text(LABELS)
+    words = ("dataset", "build", "checkout", "--labels", "labels.csv", "--timestamp", "asked_at", "--out")
+    built = live(*words, "training", "--json").document
+    shown = live("dataset", "show", "training")
+    assert shown.exit_code == 0, shown.stderr
+    assert built["id"] in shown.stdout
+    assert "3 rows of checkout" in shown.stdout
+    assert live("dataset", "show", "training", "--json").document["views"] == built["views"]
+
+    same = live("dataset", "rebuild", "training", "--json")
+    assert (same.exit_code, same.document["same"], same.document["rebuilt_id"]) == (0, True, built["id"])
+    assert "the same: id" in live("dataset", "rebuild", "training").stdout
+
+    definitions = project / "feature_defs" / "example.yaml"
+    definitions.write_text(definitions.read_text().replace("sum(amount), window: 7d", "sum(amount), window: 1d"))
+    because = live("dataset", "rebuild", "training")
+    assert because.exit_code == 1
+    assert "feature_views.customer_spend.features.spend_7d.window was 7d, is 1d" in " ".join(because.stdout.split())
+    kept = live("dataset", "rebuild", "training", "--out", "other", "--json")
+    assert (kept.exit_code, kept.document["same"]) == (1, False)
+    assert kept.document["differing"]["customer_spend.spend_7d"] > 0
+    assert kept.document["differing"]["customer_spend.orders_7d"] == 0
+    assert live("dataset", "rebuild", "training", "--out", "other").exit_code == 2
+
+    compared = live("dataset", "diff", "training", "other")
+    assert compared.exit_code == 1
+    assert "label rows: 3 in both, 0 only in the first, 0 only in the second" in compared.stdout
+    document = live("dataset", "diff", "training", "other", "--json").document
+    assert [change["where"] for change in document["definitions"]] == [
+        "feature_views.customer_spend.features.spend_7d.window"
+    ]
+    by_name = {feature["name"]: feature for feature in document["features"]}
+    assert by_name["customer_spend.spend_7d"]["differing"] == kept.document["differing"]["customer_spend.spend_7d"]
+    assert live("dataset", "diff", "training", "training").exit_code == 0
+    nothing = live("dataset", "show", "nowhere")
+    assert (nothing.exit_code, "that is no training set" in nothing.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("labels", "says"),
     [
