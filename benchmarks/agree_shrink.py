@@ -86,8 +86,14 @@ def as_test(drawn: Round, known: Difference) -> str:
         f"    repository = compiled(tmp_path, entities=[ENTITY], sources=[source], views=[view])\n"
         f"    found = materialized(engine, repository.views[view.name], {known.at})\n"
         f"    # {known}\n"
-        f"    assert found[{known.key!r}][{known.column!r}] == {known.expected!r}\n"
+        f"    {_claim(known)}\n"
     )
+
+
+def _claim(known: Difference) -> str:
+    if known.column == "found":
+        return f"assert {known.key!r} {'in' if known.expected else 'not in'} found"
+    return f"assert bits(found[{known.key!r}][{known.column!r}]) == bits({known.expected!r})"
 
 
 def _used(view: DrawnView) -> Sequence[str]:

@@ -18,7 +18,7 @@ from tests.offline.drawn_views import FOCUSES, KEYS, TIMES, DrawnView, drawn_vie
 from tests.offline.reference import Row
 from tests.offline.reference_time import local_day, reading, start_of
 
-WORLDS: Final = 5
+WORLDS: Final = 8
 """Seeds of one round."""
 ROWS: Final = 50
 FAR: Final = tuple(map(parse_instant, ("0001-01-01T00:00Z", "1969-12-31T23:59:59.999999Z", "9999-12-30T00:00Z")))
