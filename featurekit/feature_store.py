@@ -19,6 +19,9 @@ from featurekit.compiled import CompiledRepository, CompiledService, CompiledVie
 from featurekit.compiler import compile_repository
 from featurekit.config import Settings, read_settings
 from featurekit.consistency.check import check_consistency
+from featurekit.consistency.leakage import audit_training_table
+from featurekit.consistency.leakage_report import AuditReport
+from featurekit.consistency.leakage_table import AuditSpec
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
@@ -284,6 +287,10 @@ class FeatureStore:
         return rebuild_dataset(
             lambda: self.engine, self._service, self.settings.root, folder, out=out, now=self.settings.clock()
         )
+
+    def audit(self, service: str, table: AuditSpec) -> AuditReport:
+        """Compare a training table made elsewhere with what serving would have had at each row's time."""
+        return audit_training_table(self.engine, self._service(service), table, now=self.settings.clock())
 
     def check(
         self, views: Sequence[str] | None = None, *, sample: SampleRule | None = None, at: Instant | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_audit import audit
 from featurekit.cli.dataset_build import build
 from featurekit.cli.dataset_diff import diff
 from featurekit.cli.dataset_rebuild import rebuild
@@ -26,3 +27,4 @@ app.command("build")(build)
 app.command("show")(show)
 app.command("diff")(diff)
 app.command("rebuild")(rebuild)
+app.command("audit")(audit)

@@ -35,16 +35,28 @@ def recompute_rows(
     `entities` are join-key values, held as `types` says and none of them NULL. The columns are those of
     `rows.offline_schema`, then `as_of` and `found`.
     """
-    keys = view_keys(view)
     instants = pa.array(list(as_ofs), to_arrow(Timestamp()))
-    requests = key_table([tuple(entity) for entity in entities], keys).append_column(_AS_OF, instants)
+    keys = key_table([tuple(entity) for entity in entities], view_keys(view))
+    return recompute_requests(engine, view, keys.append_column(_AS_OF, instants))
+
+
+def recompute_requests(engine: BatchEngine, view: CompiledView, requests: pa.Table) -> pa.Table:
+    """Return the same for a table of the view's join keys and `as_of`: a row for each of its rows, in its order.
+
+    Where a key is NULL there is no entity, and all of the row but `found` is NULL.
+    """
+    keys = view_keys(view)
     schema = Schema((*keys, Field(_AS_OF, Timestamp(), nullable=False)))
     # A query of one row, which becomes the requests where it runs: they need not be spelled out as SQL.
-    frame = engine.map_batches(engine.query("SELECT 1 AS one"), _InPlace(table=requests), schema)
-    span = Span(min(as_ofs), max(as_ofs)) if as_ofs else Span(0, 0)
+    frame = engine.map_batches(engine.query("SELECT 1 AS one"), InPlace(table=requests), schema)
+    as_ofs = _numpy(requests.column(_AS_OF).cast(pa.int64()))
+    span = Span(int(as_ofs.min()), int(as_ofs.max())) if len(as_ofs) else Span(0, 0)
     rows = engine.to_arrow(as_of_rows(engine, view, frame, between=span))
     place = {request: position for position, request in enumerate(_requests(rows, keys))}
-    return rows.take(pa.array([place[request] for request in _requests(requests, keys)], pa.int64()))
+    asked = [None if request[0] is None else place[request] for request in _requests(requests, keys)]
+    found = rows.take(pa.array(asked, pa.int64()))
+    has_row = pc.fill_null(found.column(FOUND), False)
+    return found.set_column(found.schema.get_field_index(FOUND), FOUND, has_row)
 
 
 def recompute_answers(
@@ -57,11 +69,11 @@ def recompute_answers(
     """Return what lookups of the entities should be answered from the refresh as of an instant, defaults applied."""
     rows = recompute_rows(engine, view, entities, [as_of] * len(entities))
     found: Flags = _numpy(rows.column(FOUND)).astype(np.bool_)
-    return Answers(found=found, fields={spec.name: _cells(rows, spec, found) for spec in fields})
+    return Answers(found=found, fields={spec.name: cells_of(rows, spec, found) for spec in fields})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _InPlace:
+class InPlace:
     """Puts a table in place of a single row."""
 
     table: pa.Table
@@ -79,14 +91,15 @@ def _requests(table: pa.Table, keys: Sequence[Field]) -> Iterator[tuple[bytes | 
         yield from zip(encode_key_columns(batch, keys), instants, strict=True)
 
 
-def _cells(rows: pa.Table, spec: FieldSpec, found: Flags) -> Cells:
+def cells_of(rows: pa.Table, spec: FieldSpec, found: Flags) -> Cells:
+    """Return a field of recomputed rows after its default; where no row was found, what an entity without rows has."""
     values = _whole(rows.column(spec.name), to_arrow(spec.type))
     if not spec.is_latest:
         # Without a row there still is a value: of nothing, a count is 0 and the rest NULL (DESIGN T5).
         values = pc.if_else(pa.array(found), values, pa.scalar(for_arrow(spec.empty, spec.type), values.type))
     statuses = np.where(_numpy(values.is_valid()), np.uint8(Status.PRESENT), np.uint8(Status.NULL))
     if spec.is_latest:
-        stored = _numpy(rows.column(STATUS_PREFIX + spec.name)).astype(np.uint8)
+        stored = _numpy(pc.fill_null(rows.column(STATUS_PREFIX + spec.name), 0)).astype(np.uint8)
         statuses = np.where(stored >= Status.MISSING, stored, statuses)
         statuses = np.where(found, statuses, np.uint8(Status.MISSING))
     return _with_default(values, statuses.astype(np.uint8), spec)

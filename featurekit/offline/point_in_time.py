@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
 
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledFeature, CompiledService, CompiledView, ServiceView
@@ -16,9 +20,13 @@ from featurekit.errors import InputError, SourceError, TimeError
 from featurekit.expr.nodes import Column, Literal
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.grid import Grid
-from featurekit.offline.as_of import Span, as_of_slots
+from featurekit.offline.as_of import Span, as_of_slots, sweep_of
+from featurekit.offline.direct_source import direct_source
 from featurekit.offline.engine import BatchEngine
+from featurekit.offline.in_memory import LABEL_KEY, Role, joined_in_memory
+from featurekit.offline.join_shape import JoinShape, LabelSize, ShapeChoice, choose_shapes
 from featurekit.offline.labels import LabelSpec, check_labels, read_labels
+from featurekit.offline.outputs_in_memory import features_in_memory, found_and_expired, is_computed_here
 from featurekit.offline.rows_sql import LAST, feature_sql
 from featurekit.offline.source import entity_key, key_names
 from featurekit.offline.sql import Join, Query, Select, Sql, call, long, name, one_nan, render_query, try_cast
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 LABELS: Final = "featurekit_labels"
+_JOINED: Final = "featurekit_joined"
 
 
 def point_in_time(
@@ -40,27 +49,64 @@ def point_in_time(
     timestamp: str = "event_timestamp",
     now: Instant | None = None,
     evidence: bool = False,
+    shape: JoinShape | None = None,
 ) -> DataFrame:
     """Return each label row exactly once, with the service's outputs behind its own columns; in no promised order.
 
     Where `now` is given, labels that serving could not have answered yet are refused. A null key is an entity without
     rows; a null timestamp is refused, with the number of such rows: there is no answer to give. With `evidence` the
-    columns of `evidence_columns` come last.
+    columns of `evidence_columns` come last. The shape is chosen by cost (`join_shapes`), unless `shape` names one.
     """
     if isinstance(labels, LabelSpec):
         timestamp = labels.timestamp
         labels = read_labels(engine, service, labels)
     fields = _fields(labels)
     check_labels(service, fields, timestamp)
-    times = _times(engine, labels, timestamp)
     plan = _Plan(service, tuple(field.name for field in fields), timestamp, evidence=evidence)
+    sizes = _sizes(engine, plan, labels)
+    times = _Times(sizes[0].earliest, sizes[0].latest) if sizes else None
     if now is not None and times is not None:
         _check_now(plan, times, now)
+    shapes = tuple(choice.shape for choice in _choices(engine, plan, sizes)) if shape is None else (shape,)
+    if set(shapes) == {JoinShape.IN_MEMORY} and not any(isinstance(field.type, _Carried) for field in fields):
+        roles = plan.roles(engine.root, times)
+        if not isinstance(roles, str):
+            asked = engine.to_arrow(engine.query(render_query(plan.asked()), {LABELS: labels}))
+            joined = joined_in_memory(asked, roles)
+            if plan.is_computed_here():
+                return engine.from_arrow(plan.outputs_in_memory(joined))
+            return engine.query(render_query(plan.outputs(joined=True)), {_JOINED: engine.from_arrow(joined)})
     frames: dict[str, DataFrame] = {LABELS: labels}
     for position, view in enumerate(plan.views):
         asked = engine.query(render_query(plan.requests(position)), {LABELS: labels})
-        frames[_slots_name(position)] = as_of_slots(engine, view, asked, _span(view, times))
+        labelled = shapes[position % len(shapes)] is JoinShape.LABELLED
+        frames[_slots_name(position)] = as_of_slots(engine, view, asked, _span(view, times), labelled=labelled)
     return engine.query(render_query(plan.outputs()), frames)
+
+
+def join_shapes(
+    engine: BatchEngine, service: CompiledService, labels: DataFrame | LabelSpec, timestamp: str = "event_timestamp"
+) -> tuple[ShapeChoice, ...]:
+    """Return the shape that the join takes for each view, and why: counts the labels, and reads footers and a sample.
+
+    Where one view's events can't be read into this process, none are: the join is Spark's, view by view.
+    """
+    if isinstance(labels, LabelSpec):
+        timestamp, labels = labels.timestamp, read_labels(engine, service, labels)
+    fields = _fields(labels)
+    check_labels(service, fields, timestamp)
+    plan = _Plan(service, tuple(field.name for field in fields), timestamp)
+    return _choices(engine, plan, _sizes(engine, plan, labels))
+
+
+def _choices(engine: BatchEngine, plan: _Plan, sizes: tuple[LabelSize, ...]) -> tuple[ShapeChoice, ...]:
+    asked = [_asked_of(view, sizes[position]) if sizes else None for position, view in enumerate(plan.views)]
+    return choose_shapes(plan.views, engine.root, asked, local=engine.is_local)
+
+
+def _asked_of(view: CompiledView, size: LabelSize) -> LabelSize:
+    grid = view.view.grid
+    return replace(size, earliest=grid.served_at(size.earliest), latest=grid.served_at(size.latest))
 
 
 def evidence_columns(service: CompiledService) -> dict[tuple[str, str | None], str]:
@@ -105,23 +151,31 @@ class _Times:
     latest: Instant
 
 
-def _times(engine: BatchEngine, labels: DataFrame, timestamp: str) -> _Times | None:
-    at = name(timestamp)
+def _sizes(engine: BatchEngine, plan: _Plan, labels: DataFrame) -> tuple[LabelSize, ...]:
+    """Return what the labels ask of each view, with the earliest and latest of their times; () of no labels."""
+    at = name(plan.timestamp)
+    entities = [call("approx_count_distinct", call("xxhash64", *plan.keys_of(view))) for view in plan.views]
     columns = (
         ("rows", "count(*)"),
         ("dated", f"count({at})"),
         ("low", f"unix_micros(min({at}))"),
         ("high", f"unix_micros(max({at}))"),
+        *((f"entities{position}", counted) for position, counted in enumerate(entities)),
     )
     query = Query(steps=(("times", Select(columns=columns, source=LABELS)),))
     row = engine.to_arrow(engine.query(render_query(query), {LABELS: labels})).to_pylist()[0]
     if missing := row["rows"] - row["dated"]:
         raise SourceError(
-            f"{missing} of {row['rows']} label rows have no {timestamp}",
+            f"{missing} of {row['rows']} label rows have no {plan.timestamp}",
             why="what serving would have answered depends on when it was asked",
             try_="leave those rows out, or give them a time",
         )
-    return None if row["low"] is None else _Times(row["low"], row["high"])
+    if row["low"] is None:
+        return ()
+    return tuple(
+        LabelSize(rows=row["rows"], entities=row[f"entities{position}"], earliest=row["low"], latest=row["high"])
+        for position in range(len(plan.views))
+    )
 
 
 def _span(view: CompiledView, times: _Times | None) -> Span | None:
@@ -157,12 +211,12 @@ class _Plan:
         self.evidence = evidence_columns(service) if evidence else {}
         self.labels = labels
         self.timestamp = timestamp
-        used = _used_features(service)
+        used = used_features(service)
         names: dict[str, set[str]] = {}
         for part in service.views:
             names.setdefault(part.view.name, set()).update(used.get(part.alias, set()))
         views = {part.view.name: part.view for part in service.views}
-        self.views = tuple(_narrowed(view, names[label]) for label, view in views.items())
+        self.views = tuple(narrowed(view, names[label]) for label, view in views.items())
         self._position = {view.name: position for position, view in enumerate(self.views)}
 
     def requests(self, position: int) -> Query:
@@ -175,7 +229,46 @@ class _Plan:
         assert step is not None
         return Query(steps=(("requests", step),))
 
-    def outputs(self) -> Query:
+    def keys_of(self, view: CompiledView) -> list[Sql]:
+        """Return the keys that labels ask a view about, in the first of its roles."""
+        return _keys(next(part for part in self.service.views if part.view.name == view.name))
+
+    def asked(self) -> Query:
+        """Return the label rows with the as-of of each view and the keys of each role, for a join in memory."""
+        keys = [
+            (_label_key(role, at), key)
+            for role, part in enumerate(self.service.views)
+            for at, key in enumerate(_keys(part))
+        ]
+        columns = [(label, name(label)) for label in self.labels]
+        columns += [(_as_of(view), self._served_at(view)) for view in self.views]
+        return Query(steps=(("asked", Select(columns=(*columns, *keys), source=LABELS)),))
+
+    def roles(self, root: Path, times: _Times | None) -> tuple[Role, ...] | str:
+        """Return what a join in memory needs of each role, or why there can be none."""
+        sources = [direct_source(view, root) for view in self.views]
+        found = []
+        for role, part in enumerate(self.service.views):
+            position = self._position[part.view.name]
+            view, source = self.views[position], sources[position]
+            if isinstance(source, str):
+                return source
+            names = [LAST, *(slot.name for slot in view.slots)]
+            found.append(
+                Role(
+                    source=source,
+                    sweep=sweep_of(view),
+                    between=_span(view, times),
+                    keys=tuple(_label_key(role, at) for at in range(len(view.keys))),
+                    as_of=_as_of(view),
+                    names={label: _role(role, label) for label in names},
+                    zero=frozenset(slot.name for slot in view.slots if not slot.nullable),
+                )
+            )
+        return tuple(found)
+
+    def outputs(self, *, joined: bool = False) -> Query:
+        """Return what makes outputs of labels and slots, or of `joined` rows that have both."""
         asked = Select(
             columns=(
                 ("*", "*"),
@@ -184,8 +277,30 @@ class _Plan:
             source=LABELS,
             note="each label row with the as-of that would have served it, per view",
         )
-        query = Query(steps=(("asked", asked),)).then("joined", self._joined()).then("features", self._features())
-        return query.then("outputs", self._outputs())
+        query = Query(steps=(("asked", asked),)).then("joined", self._joined())
+        if joined:
+            query = Query(steps=(("joined", Select(columns=(("*", "*"),), source=_JOINED)),))
+        return query.then("features", self._features()).then("outputs", self._outputs())
+
+    def is_computed_here(self) -> bool:
+        """Return whether a join in memory needs no SQL after it."""
+        return is_computed_here(self.service, {view.name: view for view in self.views})
+
+    def outputs_in_memory(self, joined: pa.Table) -> pa.Table:
+        """Return the outputs of `joined` rows, as `outputs` would."""
+        columns = {label: joined[label] for label in self.labels}
+        computed: dict[str, pa.Array] = {}
+        evidence: dict[tuple[str, str | None], pa.Array] = {}
+        for role, part in enumerate(self.service.views):
+            view = self.views[self._position[part.view.name]]
+            times = {"last": _role(role, LAST), "as_of": _as_of(view)}
+            values = features_in_memory(joined, view, slot=partial(_role, role), **times)
+            computed |= {f"{part.alias}.{label}": value for label, value in values.items()}
+            found, expired = found_and_expired(joined, view.features, **times)
+            evidence[part.alias, None] = found
+            evidence |= {(part.alias, label): old for label, old in expired.items()}
+        columns |= {output.name: computed[output.name] for output in self.service.outputs}
+        return pa.table(columns | {label: evidence[which] for which, label in self.evidence.items()})
 
     def _joined(self) -> Select:
         columns = [(label, name("l", label)) for label in (*self.labels, *map(_as_of, self.views))]
@@ -274,7 +389,7 @@ def served_at_sql(grid: Grid, at: Sql) -> Sql:
     return call("featurekit_served_at", at, long(grid.every), long(grid.availability_delay), zone, anchor)
 
 
-def _used_features(service: CompiledService) -> dict[str, set[str]]:
+def used_features(service: CompiledService) -> dict[str, set[str]]:
     """Return the features that the service needs of each alias: its outputs, and inputs of on-demand features."""
     used: dict[str, set[str]] = {}
     for output in service.outputs:
@@ -287,7 +402,7 @@ def _used_features(service: CompiledService) -> dict[str, set[str]]:
     return used
 
 
-def _narrowed(view: CompiledView, names: set[str]) -> CompiledView:
+def narrowed(view: CompiledView, names: set[str]) -> CompiledView:
     """Return the view with the named features alone; a feature depends on itself alone (DESIGN T5)."""
     features = tuple(feature for feature in view.features if feature.name in names)
     needed = {column.name for feature in features for column in columns_of(feature.expression)}
@@ -302,6 +417,10 @@ def _keys(part: ServiceView, table: str | None = None) -> list[Sql]:
 
 def _as_of(view: CompiledView) -> str:
     return f"$as of {view.name}"
+
+
+def _label_key(role: int, position: int) -> str:
+    return f"{LABEL_KEY}{role}.{position}"
 
 
 def _role(role: int, label: str) -> str:

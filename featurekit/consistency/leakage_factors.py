@@ -1,0 +1,123 @@
+"""The ways in which a table made elsewhere goes wrong, each as an alternative that can be computed (DESIGN §7).
+
+In the order of their cost: where two explain the same cells, the earlier is named. Those that know more come from the
+nearest to the farthest, so that nothing is accused of more than it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from featurekit.clock import DAY, Instant, instant_to_local
+from featurekit.compiled import CompiledView
+from featurekit.consistency.leakage_table import Ints
+from featurekit.consistency.leakage_values import Alternative
+from featurekit.grid import Grid, first_instant
+
+_STEPS = 3
+
+
+class Verdict(StrEnum):
+    """What the audit says of a feature. Only the first is what serving would have had."""
+
+    AS_SERVED = "as served"
+    LEAKS = "leaks"  # its values were known later
+    STALE = "stale"  # its values are those of an earlier refresh, or had expired
+    FILLED = "filled"  # it holds something in place of no value
+    OTHER = "other"  # it differs, and nothing that was tried explains how
+    AMBIGUOUS = "ambiguous"  # it differs, and what explains it can't be told from chance, or from something else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A way to look, how it is told, and what it makes of a feature whose values it explains."""
+
+    told: str
+    verdict: Verdict
+    alternative: Alternative
+
+
+def factors(views: Mapping[str, CompiledView], at: Ints, end: Instant) -> tuple[Factor, ...]:
+    """Return what is tried for rows asked at some times, of a table whose last row was asked at `end`."""
+    served = _instants(views, lambda view, t: view.view.grid.served_at(t), at)
+    found: list[Factor] = []
+    for told, verdict, as_of, knows_all, no_ttl in _tried(views, at, served, end):
+        alternative = Alternative(as_of=as_of, knows_all=knows_all, no_ttl=no_ttl)
+        # Where every as-of is the same it is the same way to look, under another name.
+        if not any(_is_same(alternative, each.alternative) for each in found):
+            found.append(Factor(told=told, verdict=verdict, alternative=alternative))
+    return tuple(found)
+
+
+def declared(views: Mapping[str, CompiledView], at: Ints) -> Alternative:
+    """Return how serving looks: each view as of g(t)."""
+    return Alternative(as_of=_instants(views, lambda view, t: view.view.grid.served_at(t), at))
+
+
+Tried = tuple[str, Verdict, Mapping[str, Ints], bool, bool]
+
+
+def _tried(views: Mapping[str, CompiledView], at: Ints, served: Mapping[str, Ints], end: Instant) -> Iterator[Tried]:
+    exact, closed = dict.fromkeys(views, at), dict.fromkeys(views, at + 1)
+    leaks, stale = Verdict.LEAKS, Verdict.STALE
+    yield "the same refresh, with rows and corrections that landed after it", leaks, served, True, False
+    early = _instants(views, lambda view, t: view.view.grid.floor(t), at)
+    yield "the refresh of the row's own time, before its availability delay", leaks, early, False, False
+    yield "everything up to the row's own time, known by then", leaks, exact, False, False
+    yield "everything up to the row's own time and at it", leaks, closed, False, False
+    yield "everything up to the row's own time, whenever it landed", leaks, exact, True, False
+    yield "everything up to the row's own time and at it, whenever it landed", leaks, closed, True, False
+    day = _instants(views, lambda view, t: _end_of_day(t, view.view.grid.timezone or "UTC"), at)
+    yield "the whole day that the row lies in", leaks, day, False, False
+    if any(view.source.timezone for view in views.values()):
+        local = _instants(views, lambda view, t: _end_of_day(t, view.source.timezone or "UTC"), at)
+        yield "the whole day that the row lies in, by the source's clock", leaks, local, False, False
+    yield "the whole day that the row lies in, whenever it landed", leaks, day, True, False
+    for step in range(1, _STEPS + 1):
+        later = {name: _stepped(views[name].view.grid, as_ofs, step) for name, as_ofs in served.items()}
+        yield f"{_counted(step)} later", leaks, later, False, False
+    last = _instants(views, lambda view, _: view.view.grid.next(end), at)
+    yield "the end of the table, for all rows", leaks, last, False, False
+    yield "the end of the table, for all rows, with the last corrections", leaks, last, True, False
+    for step in range(1, _STEPS + 1):
+        earlier = {name: _stepped(views[name].view.grid, as_ofs, -step) for name, as_ofs in served.items()}
+        yield f"{_counted(step)} earlier", stale, earlier, False, False
+    if any(feature.ttl is not None for view in views.values() for feature in view.features):
+        yield "values that had expired: no TTL", stale, served, False, True
+        yield "the row's own time and at it, whenever it landed, and no TTL", leaks, closed, True, True
+
+
+def _counted(step: int) -> str:
+    return "1 refresh" if step == 1 else f"{step} refreshes"
+
+
+def _is_same(one: Alternative, other: Alternative) -> bool:
+    return (one.knows_all, one.no_ttl) == (other.knows_all, other.no_ttl) and all(
+        np.array_equal(as_ofs, other.as_of[name]) for name, as_ofs in one.as_of.items()
+    )
+
+
+def _instants(
+    views: Mapping[str, CompiledView], instant: Callable[[CompiledView, Instant], Instant], at: Ints
+) -> dict[str, Ints]:
+    times, places = np.unique(at, return_inverse=True)
+    return {
+        name: np.array([instant(view, t) for t in times.tolist()], np.int64)[places] for name, view in views.items()
+    }
+
+
+def _stepped(grid: Grid, as_ofs: Ints, steps: int) -> Ints:
+    found, places = np.unique(as_ofs, return_inverse=True)
+    moved = found.tolist()
+    for _ in range(abs(steps)):
+        moved = [grid.next(at) if steps > 0 else grid.floor(at - 1) for at in moved]
+    return np.array(moved, np.int64)[places]
+
+
+def _end_of_day(at: Instant, timezone: str) -> Instant:
+    day = (at if timezone == "UTC" else instant_to_local(at, timezone)) // DAY
+    return first_instant(day + 1, timezone)
