@@ -8,21 +8,18 @@ from featurekit.compile_features import RowScope
 from featurekit.compiled import KeyColumn
 from featurekit.definitions.source import Source, SourceKind
 from featurekit.errors import TypeMismatchError
-from featurekit.expr.nodes import Column, Node, columns
+from featurekit.expr.nodes import Column, Node
 from featurekit.expr.parse import parse_expression
 from featurekit.types import Boolean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The parts of a compiled view that only changes have; of other sources all are empty.
-
-    `decides` are the columns that decide which rows are visible, beside the row key: they order rows too.
-    """
+    """The parts of a compiled view that only changes have; of other sources all are empty."""
 
     row_key: tuple[Column, ...] = ()
     deleted: Node | None = None
-    decides: tuple[Column, ...] = ()
+    valid_to: Column | None = None
 
 
 def compile_changes(source: Source, scope: RowScope, keys: tuple[KeyColumn, ...]) -> Changes:
@@ -30,11 +27,11 @@ def compile_changes(source: Source, scope: RowScope, keys: tuple[KeyColumn, ...]
     if source.kind is not SourceKind.CHANGES:
         return Changes()
     names = source.row_key or tuple(dict.fromkeys(key.source_column for key in keys))
-    deleted = compile_deleted(source, scope)
-    decides = () if deleted is None else columns(deleted)
-    if source.valid_to is not None:
-        decides = (*decides, _column(scope, source.valid_to))
-    return Changes(row_key=tuple(_column(scope, name) for name in names), deleted=deleted, decides=decides)
+    return Changes(
+        row_key=tuple(_column(scope, name) for name in names),
+        deleted=compile_deleted(source, scope),
+        valid_to=None if source.valid_to is None else _column(scope, source.valid_to),
+    )
 
 
 def compile_deleted(source: Source, scope: RowScope) -> Node | None:

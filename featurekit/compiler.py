@@ -106,7 +106,7 @@ def compile_view(
         return None
     slots = compiler.slots
     changes = compile_changes(source, scope, keys)
-    nodes: list[Node] = [*changes.decides] if where is None else [where, *changes.decides]
+    nodes: list[Node] = [node for node in (where, changes.deleted) if node is not None]
     nodes += [part for slot in slots for part in (slot.argument, slot.by, slot.filter) if part is not None]
     used = tuple(sorted({column for node in nodes for column in columns(node)}, key=lambda column: column.name))
     fingerprint = view_fingerprint(
@@ -118,8 +118,7 @@ def compile_view(
         columns=used,
         slots=slots,
         features=done,
-        row_key=changes.row_key,
-        deleted=changes.deleted,
+        changes=changes,
     )
     return CompiledView(
         view=view,

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any
 
+from featurekit.compile_changes import Changes
 from featurekit.compiled import CompiledFeature, Fingerprint, KeyColumn, ServiceOutput, ServiceView, Slot
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView
@@ -29,8 +30,7 @@ def view_fingerprint(
     columns: tuple[Column, ...],
     slots: tuple[Slot, ...],
     features: tuple[CompiledFeature, ...],
-    row_key: tuple[Column, ...] = (),
-    deleted: Node | None = None,
+    changes: Changes,
 ) -> Fingerprint:
     """Return the fingerprint of a compiled view.
 
@@ -55,9 +55,7 @@ def view_fingerprint(
             "sql": source.sql,
             # Events keep the fingerprint they had before there were other kinds.
             **({} if not source.is_state else {"kind": source.kind.value}),
-            **({} if not row_key else {"row_key": [(column.name, column.type.name) for column in row_key]}),
-            **({} if source.valid_to is None else {"valid_to": source.valid_to}),
-            **({} if deleted is None else {"deleted": to_json(deleted)}),
+            **_changes(changes),
         },
         "grid": [
             view.refresh.every,
@@ -104,6 +102,14 @@ def view_fingerprint(
 
 def _history(view: FeatureView) -> Any:
     return view.model_dump(mode="json", include={"history"})["history"]
+
+
+def _changes(changes: Changes) -> dict[str, Any]:
+    """Return what changes have, each part only where there is one."""
+    row_key = [(column.name, column.type.name) for column in changes.row_key]
+    valid_to = changes.valid_to and (changes.valid_to.name, changes.valid_to.type.name)
+    parts = {"row_key": row_key, "valid_to": valid_to, "deleted": changes.deleted and to_json(changes.deleted)}
+    return {name: part for name, part in parts.items() if part}
 
 
 def service_fingerprint(

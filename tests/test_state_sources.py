@@ -19,7 +19,7 @@ from featurekit.explain import explain_view
 from featurekit.expr.show import show
 from featurekit.online.keys import Namespace
 from featurekit.registry.desired import desired_state
-from featurekit.types import Date, Int32, String, Timestamp
+from featurekit.types import Date, Int32, String
 
 INSTANT = pa.timestamp("us", tz="UTC")
 COLUMNS = {
@@ -68,8 +68,8 @@ def test_view_of_changes_knows_its_row_key_its_end_and_its_deletes(base: Path) -
     assert [(column.name, column.type) for column in view.row_key] == [("item", String())]
     assert view.deleted is not None
     assert "'D'" in show(view.deleted)
-    # What decides which rows are visible orders rows, too.
-    assert [(column.name, column.type) for column in view.columns][1:] == [("ends", Timestamp()), ("op", String())]
+    # What says that a thing is gone orders rows, too.
+    assert [(column.name, column.type) for column in view.columns][1:] == [("op", String())]
     assert [slot.window for slot in view.slots] == [None, None, None]
     assert view.since(0) is None
 
@@ -84,6 +84,10 @@ def test_row_key_is_the_join_keys_unless_declared(base: Path) -> None:
 def test_date_stays_a_date_for_features_and_may_be_a_time(base: Path) -> None:
     view = compiled(base, "kind: changes\nvalid_to: day\ntimezone: UTC", "d: {sql: day}", times="event_timestamp: day")
     assert [(column.name, column.type) for column in view.columns] == [("day", Date())]
+    instant = compiled(
+        base, "kind: changes\nvalid_to: ends\ntimezone: UTC", "d: {sql: day}", times="event_timestamp: day"
+    )
+    assert instant.fingerprint != view.fingerprint
 
 
 @pytest.mark.parametrize(

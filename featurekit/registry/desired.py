@@ -71,10 +71,11 @@ def _kind_data(view: CompiledView) -> dict[str, Any]:
     source = view.source
     if not source.is_state:
         return {}
+    ends = None if source.valid_to is None else view.source_schema.schema.get(source.valid_to)
     return {
         "source.kind": source.kind.value,
         "source.row_key": [[column.name, column.type.name] for column in view.row_key],
-        "source.valid_to": source.valid_to,
+        "source.valid_to": ends and [ends.name, ends.type.name],
         "source.deleted": view.deleted and to_json(view.deleted),
     }
 
