@@ -137,8 +137,8 @@ def date_at(at: Instant, timezone: str | None) -> int:
 
     It is what a clock reads, but where clocks fall back across midnight: a date that has begun is not taken back.
     """
-    # A clock is less than a day away from UTC, but for zones that have skipped a date.
-    day = min(max(at // DAY, FIRST_DAY), LAST_DAY) + 2
+    # A clock is less than a day away from UTC.
+    day = min(max(at // DAY, FIRST_DAY), LAST_DAY) + 1
     while day >= FIRST_DAY:
         start = start_of_date(day, timezone)
         if start is not None and start <= at:

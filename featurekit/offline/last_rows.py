@@ -23,7 +23,7 @@ def last_rows(entities: Ints, first: Ints, stop: Ints, limit: int) -> _Stretches
     rows = np.flatnonzero(stop > first)
     entities, first, stop = entities[rows], first[rows], stop[rows]
     simple = _come_and_go_in_order(entities, first, stop)
-    found = _in_order(rows[simple], entities[simple], first[simple], stop[simple], limit)
+    found = _in_order(rows[simple], first[simple], stop[simple], limit)
     if not simple.all():
         rest = _by_heaps(rows[~simple], first[~simple], stop[~simple], limit)
         found = tuple(np.concatenate(pair) for pair in zip(found, rest, strict=True))  # type: ignore[assignment]
@@ -45,12 +45,13 @@ def _come_and_go_in_order(entities: Ints, first: Ints, stop: Ints) -> Flags:
     return simple
 
 
-def _in_order(rows: Ints, entities: Ints, first: Ints, stop: Ints, limit: int) -> _Stretches:
-    """A row is one of the last until the row `limit` further on comes: those between came before it and are there."""
+def _in_order(rows: Ints, first: Ints, stop: Ints, limit: int) -> _Stretches:
+    """A row is one of the last until the row `limit` further on comes: those between came before it and are there.
+
+    Where that is another entity's, its marks are further on, too.
+    """
     stop = stop.copy()
-    if len(rows) > limit:
-        same = entities[limit:] == entities[:-limit]
-        stop[:-limit] = np.where(same, np.minimum(stop[:-limit], first[limit:]), stop[:-limit])
+    stop[:-limit] = np.minimum(stop[:-limit], first[limit:])
     kept = stop > first
     return rows[kept], first[kept], stop[kept]
 

@@ -60,8 +60,8 @@ def _leaving_calendar(window: Calendar, event: Ints) -> Ints:
 def _dates(timezone: str | None, event: Ints) -> Ints:
     """Return the latest date that has begun by each event, as `windows.date_at` does for one."""
     near = np.unique(np.clip(event // DAY, FIRST_DAY, LAST_DAY))
-    # A clock is less than a day away from UTC, but for zones that have skipped a date.
-    candidates = np.unique(near[:, None] + np.arange(-2, 3)).tolist()
+    # A clock is less than a day away from UTC.
+    candidates = np.unique(near[:, None] + np.arange(-1, 2)).tolist()
     begun = [(day, start) for day in candidates if (start := start_of_date(day, timezone)) is not None]
     dates = np.array([FIRST_DAY - 1, *(day for day, _ in begun)], np.int64)
     starts = np.array([-FOR_EVER, *(start for _, start in begun)], np.int64)

@@ -25,8 +25,11 @@ def chosen(rows: list[tuple[int, Span]], limit: int) -> dict[int, list[int]]:
     spans = np.array([span for _, span in rows], np.int64).reshape(-1, 2)
     found = last_rows(entities, spans[:, 0], spans[:, 1], limit)
     at: dict[int, list[int]] = {mark: [] for mark in range(MARKS * 3)}
+    ends: dict[int, int] = {}
     for row, first, stop in zip(*(part.tolist() for part in found), strict=True):
         assert first < stop
+        assert first > ends.get(row, -1), "two stretches of a row that touch are one"
+        ends[row] = stop
         for mark in range(first, stop):
             at[mark].append(row)
     assert found[0].tolist() == sorted(found[0].tolist())
@@ -123,3 +126,18 @@ def test_an_event_is_in_reach_while_it_is_in_any_window(windows: list[Window], e
     if event < as_of < 1 << 61:
         assert any(is_in(window, event, as_of) for window in windows) == (as_of < leave)
     assert leaving_all(None, np.array([event], np.int64)).tolist() == [1 << 62]
+
+
+@pytest.mark.parametrize("unit", CalendarUnit)
+@pytest.mark.parametrize("timezone", ZONES)
+@pytest.mark.parametrize("around", ["2006-10-29T00:00Z", "2011-12-30T00:00Z", "2024-03-31T00:00Z", "2024-04-01T00:00Z"])
+def test_each_event_alone_leaves_a_calendar_as_all_of_them_together_do(
+    unit: CalendarUnit, timezone: str | None, around: str
+) -> None:
+    window = Calendar(1, unit, timezone)
+    events = [parse_instant(around) + step * HOUR // 2 for step in range(-96, 97)]
+    together = leaving(window, np.array(events, np.int64)).tolist()
+    for event, leave in zip(events, together, strict=True):
+        assert leaving(window, np.array([event], np.int64)).tolist() == [leave]
+        assert is_in(window, event, leave - 1)
+        assert not is_in(window, event, leave)
