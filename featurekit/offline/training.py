@@ -129,6 +129,7 @@ def build_dataset(
             features=content.features,
         )
         write_manifest(manifest, unfinished)
+        check_out(out)  # somebody may have written it in the meantime
         unfinished.rename(out)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

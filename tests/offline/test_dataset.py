@@ -246,6 +246,57 @@ def test_two_sets_are_compared_by_definitions_labels_and_each_label_row(shop: Sh
 
 
 @pytest.mark.spark
+def test_arrays_and_maps_are_compared_and_counted_like_other_values(shop: Shop) -> None:
+    nested = {
+        "last_two": {"sql": "collect_last(amount, 2)", "window": "7d"},
+        "counts": {"sql": "map('n', count(*), 'known', count(amount))", "window": "7d"},
+    }
+    first = shop.build("first", world(shop.base, more=nested))
+    shop.sell("one.parquet", [*SALES[:1], sale("a", DAY0 - 2 * HOUR, 4.0, "coffee"), *SALES[2:]])
+    second = shop.build("second", world(shop.base, more=nested))
+    rows = diff_rows(shop.engine, (shop.base / "first", first), (shop.base / "second", second))
+    assert rows.differing == {"sales.n": 0, "sales.spent": 2, "sales.last": 0, "sales.last_two": 2, "sales.counts": 0}
+    by_name = {part.name: part for part in first.features}
+    # [1, 3], [10], and none for the others: a count of none is 0, and its map is one.
+    assert (by_name["sales.last_two"].distinct, by_name["sales.last_two"].null_share) == (2, 2 / 5)
+    assert (by_name["sales.counts"].distinct, by_name["sales.counts"].null_share) == (3, 0.0)
+    assert by_name["sales.counts"].mean is None
+
+
+@pytest.mark.spark
+def test_no_labels_make_an_empty_set_that_is_shown_compared_and_rebuilt(shop: Shop) -> None:
+    shop.ask([])
+    found = shop.build("empty")
+    assert (found.rows, [part.null_share for part in found.features]) == (0, [0.0, 0.0, 0.0])
+    assert read_manifest(shop.base / "empty") == found
+    rows = diff_rows(shop.engine, *[(shop.base / "empty", found)] * 2)
+    assert (rows.both, rows.only_before, rows.only_after) == (0, 0, 0)
+    assert shop.rebuild("empty").is_same
+
+
+@pytest.mark.spark
+def test_labels_are_told_apart_by_all_they_carry_and_a_set_of_other_labels_has_none_in_common(shop: Shop) -> None:
+    first = shop.build("first")
+    kinds = {**LABELS, "weight": Float64()}
+    shop.ask([{**row, "weight": weight} for row, weight in zip(ASKED, (1.0, 2.0, None, 0.0, 5.0), strict=True)], kinds)
+    second = shop.build("second")
+    rows = diff_rows(shop.engine, (shop.base / "first", first), (shop.base / "second", second))
+    assert (rows.both, rows.only_before, rows.only_after) == (5, 0, 0)  # by the columns that both have
+    assert rows.identity == ("shop", "event_timestamp", "note")
+    shop.ask([{**row, "weight": 1.0} for row in ASKED], kinds)
+    third = shop.build("third")
+    rows = diff_rows(shop.engine, (shop.base / "second", second), (shop.base / "third", third))
+    assert (rows.both, rows.only_before, rows.only_after) == (1, 4, 4)
+    shop.ask(
+        [{"shop": "a", "asked": DAY0 + HOUR, "note": "x"}], {"shop": String(), "asked": Timestamp(), "note": String()}
+    )
+    spec = LabelSpec(path="labels.parquet", timestamp="asked")
+    fourth = build_dataset(shop.engine, world(shop.base), spec, shop.base / "fourth", now=NOW).record
+    with pytest.raises(InputError, match="no timestamp in common"):
+        diff_rows(shop.engine, (shop.base / "first", first), (shop.base / "fourth", fourth))
+
+
+@pytest.mark.spark
 def test_a_source_or_labels_that_change_meanwhile_are_refused_and_nothing_is_left(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
