@@ -103,6 +103,10 @@ def test_a_window_without_a_bound_begins_nowhere() -> None:
         (Calendar(7, D, NEW_YORK), "2024-03-11T04:00Z", "2024-03-04T05:00Z"),
         (Calendar(1, D, NEW_YORK), "2024-11-04T05:00Z", "2024-11-03T04:00Z"),
         (Calendar(2, D, NEW_YORK), "2024-11-04T04:59Z", "2024-11-02T04:00Z"),
+        # Where it is tomorrow already, and where it is yesterday still.
+        (Calendar(1, D, "Asia/Tokyo"), "2024-03-10T18:00Z", "2024-03-10T15:00Z"),
+        (Calendar(1, D, "Pacific/Kiritimati"), "2024-03-10T23:00Z", "2024-03-10T10:00Z"),
+        (Calendar(1, D, "Pacific/Pago_Pago"), "2024-03-10T03:00Z", "2024-03-09T11:00Z"),
         # Lord Howe moves its clocks by half an hour.
         (Calendar(1, D, LORD_HOWE), "2024-04-07T13:30Z", "2024-04-06T13:00Z"),
         # The Azores' midnight of 2024-03-31 does not exist: the date begins at one o'clock.
