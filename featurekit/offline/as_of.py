@@ -6,7 +6,7 @@ together and swept once (`sweep`). The cost grows as events + as-ofs, whatever t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import Instant
@@ -110,13 +110,18 @@ def span_of(engine: BatchEngine, requests: DataFrame) -> Span | None:
     return None if low is None else Span(low, high)
 
 
-def as_of_slots(engine: BatchEngine, view: CompiledView, requests: DataFrame, between: Span | None) -> DataFrame:
-    """Return the slots frame of a view for `requests` (`$key0` …, `$as_of` as bigint): one row per distinct request."""
+def as_of_slots(
+    engine: BatchEngine, view: CompiledView, requests: DataFrame, between: Span | None, *, labelled: bool = False
+) -> DataFrame:
+    """Return the slots frame of a view for `requests` (`$key0` …, `$as_of` as bigint): one row per distinct request.
+
+    With `labelled`, events of entities that no request names are dropped before they are sorted.
+    """
     frames = {frame_name(view): read_source(engine, view), REQUESTS: requests}
     snapshot = None
     if view.source.kind is SourceKind.SNAPSHOTS and between is not None:
         snapshot = newest_snapshot(engine, view, between.earliest)
-    together = engine.query(render_query(_query(view, between, snapshot)), frames)
+    together = engine.query(render_query(_query(view, between, snapshot, labelled=labelled)), frames)
     return engine.map_batches(together, sweep_of(view), sweep_of(view).schema)
 
 
@@ -167,7 +172,9 @@ def _hash(value: Sql) -> Sql:
     return case((f"{value} IS NOT NULL", call("xxhash64", value)))
 
 
-def _query(view: CompiledView, between: Span | None, snapshot: Instant | None = None) -> Query:
+def _query(
+    view: CompiledView, between: Span | None, snapshot: Instant | None = None, *, labelled: bool = False
+) -> Query:
     """Return the steps; no snapshot before `snapshot` is visible at any of the as-ofs."""
     known_by = None if between is None else between.latest + view.view.allowed_lateness
     since = None if between is None else view.since(between.earliest)
@@ -176,6 +183,9 @@ def _query(view: CompiledView, between: Span | None, snapshot: Instant | None = 
     query = rows_over_time(view, query)
     inputs = _inputs(view)
     events = _event_rows(view, query.last, inputs, since, until)
+    if labelled:
+        query = query.then("labelled", _labelled(view, query.last))
+        events = replace(events, source="labelled")
     query = query.then("together", events)
     order = [*key_names(view), KIND, EVENT]
     if is_ordered(view):
@@ -212,6 +222,12 @@ def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
             (f"$o{position}", name(column_name(column)), column.type) for position, column in enumerate(view.columns)
         ]
     return tuple(inputs)
+
+
+def _labelled(view: CompiledView, source: str) -> Select:
+    same = " AND ".join(f"{name(REQUESTS, label)} = {name(source, label)}" for label in key_names(view))
+    asked = f"EXISTS (SELECT 1 FROM {name(REQUESTS)} WHERE {same})"
+    return Select(columns=(("*", "*"),), source=source, where=(asked,), note="of the entities that are asked about")
 
 
 def _event_rows(

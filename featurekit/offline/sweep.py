@@ -12,7 +12,7 @@ those among them that fewer than so many greater ones cover (`last_rows`). Nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,15 +72,20 @@ class Sweep:
         new[1:] = (np.diff(entities[asked]) != 0) | (np.diff(at) != 0)
         asked, at = asked[new], at[new]
         events = Events(chunk.filter(pa.array(is_event)), entities[is_event], self.lateness, entities[asked], at)
-        newest = events.newest(self.reach)
-        last = pc.take(events.column("$event"), pa.array(newest, pa.int64(), mask=newest == NONE)).cast(
-            pa.timestamp("us", tz="UTC")
-        )
         columns = [chunk[key.name].take(pa.array(asked)) for key in self.keys]
-        columns += [pa.array(at, pa.int64()), last]
-        columns += [events.slot(slot, newest) for slot in self.slots]
-        arrow = pa.schema([pa.field(field.name, to_arrow(field.type)) for field in self.schema.fields])
-        return pa.table(columns, schema=arrow)
+        columns += [pa.array(at, pa.int64()), *self.slots_of(events).columns]
+        return pa.table(columns, schema=_arrow_schema(self.schema.fields))
+
+    def slots_of(self, events: Events) -> pa.Table:
+        """Return `last` and the slots, one row for each mark of some events."""
+        newest = events.newest(self.reach)
+        last = pc.take(events.column("$event"), pa.array(newest, pa.int64(), mask=newest == NONE))
+        columns = [last.cast(pa.timestamp("us", tz="UTC")), *(events.slot(slot, newest) for slot in self.slots)]
+        return pa.table(columns, schema=_arrow_schema(self.schema.fields[len(self.keys) + 1 :]))
+
+
+def _arrow_schema(fields: Sequence[Field]) -> pa.Schema:
+    return pa.schema([pa.field(field.name, to_arrow(field.type)) for field in fields])
 
 
 def _whole_entities(batches: Iterator[pa.RecordBatch], keys: list[str]) -> Iterator[pa.Table]:

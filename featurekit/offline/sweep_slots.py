@@ -69,24 +69,47 @@ class _Kept:
 
 
 class Events:
-    """The events of a chunk, in their total order, with the marks that each covers, per window."""
+    """The events of a chunk, in their total order, with the marks that each covers, per window.
 
-    def __init__(self, table: pa.Table, entities: Ints, lateness: int, mark_entities: Ints, mark_times: Ints) -> None:
-        self._table = table.combine_chunks()
+    Where `rows` are given, the events are those rows of the table, in that order.
+    """
+
+    def __init__(
+        self,
+        table: pa.Table,
+        entities: Ints,
+        lateness: int,
+        mark_entities: Ints,
+        mark_times: Ints,
+        *,
+        rows: Ints | None = None,
+    ) -> None:
+        self._table, self._rows = table.combine_chunks(), rows
+        self._columns: dict[str, pa.Array] = {}
         self.entities, self._marks = entities, (mark_entities, mark_times)
         self.count = len(mark_times)
-        self._event = _clipped(table["$event"])
-        superseded = table["$superseded"]
-        self._until = np.where(superseded.is_null().to_numpy(), FOR_EVER, _clipped(superseded.fill_null(0)) - lateness)
-        enter = np.maximum(self._event + 1, _clipped(table["$created"]) - lateness)
+        self._event = _clipped(self.column("$event"))
+        superseded = self.column("$superseded")
+        until = _clipped(superseded.fill_null(0)) - lateness
+        self._until = np.where(superseded.is_null().to_numpy(zero_copy_only=False), FOR_EVER, until)
+        enter = np.maximum(self._event + 1, _clipped(self.column("$created")) - lateness)
         self.first = marks_before(entities, enter, mark_entities, mark_times)
         self._stops: dict[Window | None, Ints] = {}
         self._last: dict[LastRows, LastEvents] = {}
         self._kept = _Kept()
 
     def column(self, name: str) -> pa.Array:
-        column = self._table[name]
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        """Return a column of the events, in their order."""
+        if name not in self._columns:
+            column = _whole(self._table[name])
+            self._columns[name] = column if self._rows is None else column.take(pa.array(self._rows))
+        return self._columns[name]
+
+    def _values_of(self, name: str, newest: Ints) -> pa.Array:
+        """Return a column's values in some of the events, NULL for NONE: no other value is looked at."""
+        if self._rows is not None and len(self._rows):
+            newest = np.where(newest == NONE, NONE, self._rows[newest])
+        return pc.take(_whole(self._table[name]), _indices(newest))
 
     def stop(self, window: Window | None) -> Ints:
         """Return for each row the mark at which it is in a window no more; of last rows, in their stretch of time."""
@@ -106,7 +129,7 @@ class Events:
         """Return a slot's value for each mark; `newest` is the row that LATEST takes."""
         if slot.function is SlotFunction.LATEST:
             assert slot.argument is not None
-            return pc.take(self.column(slot.argument), _indices(newest))
+            return self._values_of(slot.argument, newest)
         if isinstance(slot.window, LastRows):
             if slot.window not in self._last:
                 self._last[slot.window] = LastEvents(self, slot.window)
@@ -178,7 +201,7 @@ class Events:
             totals, beyond, rows = self._totals(slot, kind)
             if average and not beyond.any():
                 # Of integers too: the double nearest to the sum, divided once.
-                return pa.array(np.divide(totals, rows, where=rows > 0), pa.float64(), mask=rows == 0)
+                return pa.array(totals / np.maximum(rows, 1), pa.float64(), mask=rows == 0)
             if not average and slot.type in (Int64(), Float64()):
                 return pa.array(totals, to_arrow(slot.type), mask=(rows == 0) | beyond)
         spans = self.spans(slot, counted)
@@ -279,7 +302,11 @@ _SLOTS: Final[dict[SlotFunction, Callable[[Events, SweepSlot, Flags], pa.Array]]
 }
 
 
-def _clipped(column: pa.ChunkedArray) -> Ints:
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _clipped(column: pa.Array) -> Ints:
     found: Ints = np.clip(column.to_numpy(), -FOR_EVER, FOR_EVER)
     return found
 

@@ -54,6 +54,12 @@ def compile_columns(nodes: Sequence[Node], inputs: Sequence[Column]) -> ColumnsE
     return evaluate
 
 
+def is_vectorised(node: Node) -> bool:
+    """Return whether no part of an expression is looped over row by row."""
+    plan = _Plan([fold(node, constant)])
+    return all(plan.place_of(part).stage % 2 == 0 for part in plan.nodes.values())
+
+
 def _constant(node: Literal) -> Vector:
     return Vector.of_held([node.value], node.type)
 
@@ -85,8 +91,11 @@ class _Plan:
             self.nodes[number] = node
         return self._places[number]
 
+    def place_of(self, node: Node) -> _Place:
+        return self._places[self.number(node)]
+
     def _stage(self, node: Node) -> int:
-        return self._places[self.number(node)].stage
+        return self.place_of(node).stage
 
     def steps(self) -> Iterator[_Step]:
         """Yield what to do, in order."""
