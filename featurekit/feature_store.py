@@ -27,6 +27,7 @@ from featurekit.consistency.sample import SampleRule
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import InputError, SettingsError
 from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.history import History
@@ -287,6 +288,11 @@ class FeatureStore:
         return rebuild_dataset(
             lambda: self.engine, self._service, self.settings.root, folder, out=out, now=self.settings.clock()
         )
+
+    def dataset_from_log(self, service: str, spec: FromLogSpec, out: Path, *, recompute: bool = False) -> FromLogResult:
+        """Write a training set of what was served, joined to labels; beside it what training computes, if asked."""
+        engine = (lambda: self.engine) if recompute else None
+        return build_from_log(self._service(service), spec, out, now=self.settings.clock(), engine=engine)
 
     def audit(self, service: str, table: AuditSpec) -> AuditReport:
         """Compare a training table made elsewhere with what serving would have had at each row's time."""

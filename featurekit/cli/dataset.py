@@ -8,6 +8,7 @@ from featurekit.cli.context import invocation
 from featurekit.cli.dataset_audit import audit
 from featurekit.cli.dataset_build import build
 from featurekit.cli.dataset_diff import diff
+from featurekit.cli.dataset_log import from_log
 from featurekit.cli.dataset_rebuild import rebuild
 from featurekit.cli.dataset_show import show
 from featurekit.errors import InputError
@@ -28,3 +29,4 @@ app.command("show")(show)
 app.command("diff")(diff)
 app.command("rebuild")(rebuild)
 app.command("audit")(audit)
+app.command("from-log")(from_log)

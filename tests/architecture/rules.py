@@ -67,6 +67,8 @@ LEVELS: Mapping[str, int] = {
     "featurekit.materializing": 6,  # many of them
     "featurekit.explain": 6,
     "featurekit.trace": 7,  # follows a value through offline, online and the check
+    "featurekit.from_log": 7,  # training sets of what was served, beside what training computes
+    "featurekit.from_log_files": 7,
     "featurekit.feature_store": 7,
     "featurekit.testing": 7,
     "featurekit": 7,  # the public names: it names what the SDK has, and only programs import from it

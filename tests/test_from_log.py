@@ -1,0 +1,287 @@
+"""A training set of what was really served: labels joined to answers, and what does not join counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from featurekit.apply import register
+from featurekit.clock import DAY, HOUR, SECOND, Instant
+from featurekit.compiled import CompiledRepository
+from featurekit.config import Settings
+from featurekit.errors import FeaturekitError, InputError, KeyTypeError, SourceError
+from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
+from featurekit.offline.session import start_engine
+from featurekit.online import embedded
+from featurekit.online.client import FeatureClient
+from featurekit.online.keys import Namespace
+from featurekit.online.redis import RedisStore
+from featurekit.online.served_log import ServedLog
+from featurekit.refreshing import Deployment, refresh_view
+from featurekit.registry.desired import desired_state
+from featurekit.registry.registry import Registry
+from featurekit.status import Status
+from tests.consistency.airport import DELAY, START, flights_of, write_airport
+
+pytestmark = pytest.mark.spark
+TODAY = START + 6 * DAY
+ASKED = TODAY + 5 * HOUR
+NOW = TODAY + 3 * DAY
+PLACE = Namespace("air", "port")
+FEATURES = ("delays.mean_1d", "delays.n_3d", "delays.last", "delays.last_or", "trip.share")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def airport(folder: Path) -> CompiledRepository:
+    return write_airport(folder, flights_of(3))
+
+
+@pytest.fixture(scope="module")
+def engine(folder: Path) -> Any:
+    return start_engine(
+        Settings(root=folder, state=folder / "state", spark_master="local[2]", spark_driver_memory="1g")
+    )
+
+
+@pytest.fixture(scope="module")
+def log(folder: Path, airport: CompiledRepository, engine: Any) -> Iterator[Path]:
+    """What was served: ten requests of one entity, one of three, one that came again, one that was not answered."""
+    url = embedded.start(folder / "state").url
+    store = RedisStore(url)
+    registry = Registry(f"sqlite:///{folder / 'registry.db'}", project="air", environment="port", models=folder / "m")
+    register(desired_state(airport), registry, store, PLACE, TODAY)
+    to = Deployment(url=url, store=store, registry=registry, namespace=PLACE, retention=30 * DAY)
+    refresh_view(airport.views["delays"], TODAY, engine=engine, to=to, clock=lambda: TODAY + DELAY)
+    place = folder / "log"
+    with (
+        ServedLog(place, project="air", environment="port") as served,
+        FeatureClient(url, project="air", environment="port", clock=lambda: ASKED, log=served) as client,
+    ):
+        for n in range(10):
+            carrier = ("AA", "UA", "WN", "ZZ")[n % 4]
+            client.lookup("trips", {"carrier": carrier}, {"hours": 2.0}, at=ASKED + n * SECOND, request_id=f"r{n}")
+        client.lookup("trips", {"carrier": ["AA", "UA", None]}, {"hours": 4.0}, request_id="many")
+        client.lookup("trips", {"carrier": "AA"}, {"hours": 1.0}, request_id="again")
+        client.lookup("trips", {"carrier": "AA"}, {"hours": 5.0}, at=ASKED + HOUR, request_id="again")
+        client.lookup("trips", {"carrier": "AA"}, {"hours": 1.0}, at=TODAY - DAY, request_id="away")
+        client.lookup("late", {"carrier": "AA"}, request_id="other service")
+    yield place
+    store.close()
+    embedded.stop(folder / "state")
+
+
+def labels_file(path: Path, **columns: Any) -> Path:
+    arrays = {
+        name: values
+        if isinstance(values, pa.Array)
+        else pa.array(values, pa.string() if name == "request_id" else None)
+        for name, values in columns.items()
+    }
+    pq.write_table(pa.table(arrays), path)
+    return path
+
+
+def times(*instants: Instant | None) -> pa.Array:
+    return pa.array(instants, pa.timestamp("us", tz="UTC"))
+
+
+@pytest.fixture
+def built(airport: CompiledRepository, log: Path, tmp_path: Path) -> Any:
+    """Return the function that builds a set from label columns: its result and its rows."""
+
+    def build(engine: Any = None, **given: Any) -> tuple[FromLogResult, list[dict[str, Any]]]:
+        options = {name: given.pop(name) for name in list(given) if name in FromLogSpec.__slots__}
+        labels = labels_file(tmp_path / "labels.parquet", **given)
+        spec = FromLogSpec(log=log, labels=labels, **options)
+        out = tmp_path / "set"
+        found = build_from_log(airport.services["trips"], spec, out, now=NOW, engine=engine)
+        return found, pq.read_table(out).to_pylist()
+
+    return build
+
+
+def test_each_label_has_what_its_request_was_served(built: Any, log: Path) -> None:
+    found, rows = built(request_id=["r3", "r0", "r1"], label=[1, 0, 1])
+    (file,) = (log / "trips").glob("*.parquet")
+    served = {(row["request_id"], row["carrier"]): row for row in pq.read_table(file).to_pylist()}
+    assert [(row["request_id"], row["label"]) for row in rows] == [("r3", 1), ("r0", 0), ("r1", 1)]
+    for row in rows:
+        logged = served[row["request_id"], row["carrier"]]
+        assert {name: row[name] for name in (*FEATURES, "hours")} == {
+            name: logged[name] for name in (*FEATURES, "hours")
+        }
+        assert row["event_timestamp"] == logged["timestamp"]
+    assert list(rows[0]) == ["request_id", "label", "event_timestamp", "carrier", "hours", *FEATURES]
+    assert (found.count.rows, found.count.labels, found.count.logged) == (3, 3, 16)
+    assert found.count.rows_without_label == 16 - 3
+
+
+def test_labels_of_a_request_with_several_rows_join_by_key_too(built: Any) -> None:
+    _, rows = built(request_id=["many", "many", "many"], carrier=["UA", None, "AA"], label=[1, 2, 3])
+    assert [(row["carrier"], row["label"]) for row in rows] == [("UA", 1), (None, 2), ("AA", 3)]
+
+
+def test_without_keys_such_labels_are_refused(built: Any) -> None:
+    with pytest.raises(InputError, match="was answered for 3 entities") as refused:
+        built(request_id=["many"], label=[1])
+    assert refused.value.try_ == "write the entity keys beside the request id"
+
+
+def test_what_does_not_join_is_counted(built: Any) -> None:
+    found, rows = built(request_id=["r0", "nobody", None, "r0", "again", "away"], label=[1, 2, 3, 4, 5, 6])
+    count = found.count
+    assert [row["label"] for row in rows] == [1, 4, 5]
+    assert rows[-1]["hours"] == 5.0  # the answer that the request went on with
+    assert (count.labels_without_request, count.repeated_labels, count.repeated_rows) == (2, 1, 1)
+    assert (count.unavailable, count.rows) == (1, 3)
+    told = json.loads((found.path / "_from_log.json").read_text())
+    assert (told["unavailable"], told["labels_without_request"], told["id"]) == (1, 2, found.id)
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({}, [0, 1, 2, 3]),
+        ({"mature_after": NOW - ASKED - SECOND}, [0, 1]),  # after the request, and up to the very moment
+        ({"label_time": "at", "mature_after": DAY}, [0, 1]),
+        ({"label_known": "known"}, [2, 3]),
+    ],
+    ids=["always", "after the request", "after the label's time", "when it was known"],
+)
+def test_labels_that_are_not_mature_are_left_out_and_counted(
+    built: Any, options: dict[str, Any], kept: list[int]
+) -> None:
+    found, rows = built(
+        request_id=["r0", "r1", "r2", "r3"],
+        label=[0, 1, 2, 3],
+        at=times(ASKED, NOW - DAY, NOW - DAY + 1, None),
+        known=times(None, NOW + 1, NOW, ASKED),
+        **options,
+    )
+    assert [row["label"] for row in rows] == kept
+    assert found.count.immature == 4 - len(kept)
+
+
+def test_statuses_are_there_where_they_are_asked_for(built: Any) -> None:
+    _, rows = built(request_id=["r3"], label=[1], statuses=True)  # of an entity that has no row
+    assert rows[0]["delays.last__status"] == Status.MISSING
+    assert rows[0]["delays.last_or__status"] == Status.DEFAULTED
+
+
+def test_served_and_recomputed_are_one_beside_the_other(built: Any, engine: Any) -> None:
+    found, rows = built(
+        engine=lambda: engine,
+        request_id=[*(f"r{n}" for n in range(10)), *["many"] * 3],
+        carrier=[*(("AA", "UA", "WN", "ZZ")[n % 4] for n in range(10)), "AA", "UA", None],
+    )
+    assert found.differing == dict.fromkeys(FEATURES, 0)
+    assert all(row[name] == row[f"{name}__recomputed"] for row in rows for name in FEATURES)
+
+
+def test_what_was_served_wrong_is_counted(
+    built: Any, engine: Any, log: Path, airport: CompiledRepository, tmp_path: Path
+) -> None:
+    (file,) = (log / "trips").glob("*.parquet")
+    table = pq.read_table(file)
+    at = table.column_names.index("delays.n_3d")
+    place = tmp_path / "wrong" / "trips"
+    place.mkdir(parents=True)
+    wrong = pa.array(
+        [None if value is None else value + (n < 2) for n, value in enumerate(table.column(at).to_pylist())]
+    )
+    pq.write_table(table.set_column(at, "delays.n_3d", wrong), place / file.name)
+    labels = labels_file(tmp_path / "labels.parquet", request_id=["r0", "r1", "r2"])
+    spec = FromLogSpec(log=tmp_path / "wrong", labels=labels)
+    found = build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW, engine=lambda: engine)
+    assert found.differing == {**dict.fromkeys(FEATURES, 0), "delays.n_3d": 2}
+
+
+def test_rows_of_another_version_are_kept_counted_and_refused_by_strict(
+    log: Path, airport: CompiledRepository, tmp_path: Path
+) -> None:
+    (file,) = (log / "trips").glob("*.parquet")
+    schema = pq.read_schema(file)
+    told = json.loads(schema.metadata[b"featurekit_served_log"])
+    place = tmp_path / "older" / "trips"
+    place.mkdir(parents=True)
+    metadata = {b"featurekit_served_log": json.dumps({**told, "fingerprint": "0" * 64}).encode()}
+    table = pq.read_table(file).replace_schema_metadata(metadata)
+    pq.write_table(table, place / "older.parquet")
+    pq.write_table(table.drop_columns(["delays.last"]), place / "oldest.parquet")
+    labels = labels_file(tmp_path / "labels.parquet", request_id=["r0", "r1"])
+    spec = FromLogSpec(log=tmp_path / "older", labels=labels)
+    found = build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW)
+    assert (found.count.rows, found.count.other_version, found.count.other_outputs) == (2, 2, 16)
+    strict = FromLogSpec(log=tmp_path / "older", labels=labels, strict=True)
+    with pytest.raises(InputError, match="2 of 2 rows are of another version"):
+        build_from_log(airport.services["trips"], strict, tmp_path / "strict", now=NOW)
+    assert not (tmp_path / "strict").exists()
+
+
+def test_the_same_set_has_the_same_id(built: Any, tmp_path: Path) -> None:
+    one, _ = built(request_id=["r0", "r1"])
+    one.path.rename(tmp_path / "one")
+    again, _ = built(request_id=["r0", "r1"])
+    again.path.rename(tmp_path / "again")
+    other, _ = built(request_id=["r1", "r0"])
+    assert one.id == again.id
+    assert one.id != other.id
+
+
+def test_csv_labels_are_read_with_ids_as_text(log: Path, airport: CompiledRepository, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("request_id,label,at\nr0,1,2026-03-08T05:00:00Z\n7,0,2026-03-08T05:00:00Z\n")
+    spec = FromLogSpec(log=log, labels=labels, label_time="at", mature_after=HOUR)
+    found = build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW)
+    assert (found.count.rows, found.count.labels_without_request) == (1, 1)
+
+
+REFUSED: list[tuple[str, dict[str, Any], type[FeaturekitError], str]] = [
+    ("no request id", {"label": [1]}, SourceError, "no column request_id"),
+    ("ids that are numbers", {"request_id": pa.array([1])}, KeyTypeError, "not a text"),
+    ("a key of another type", {"request_id": ["r0"], "carrier": [1]}, KeyTypeError, "join key carrier is int64"),
+    ("a column of ours", {"request_id": ["r0"], "Event_Timestamp": [1]}, InputError, "a column Event_Timestamp"),
+    ("an output's name", {"request_id": ["r0"], "trip.share": [1]}, InputError, "a column trip.share"),
+    ("nothing joins", {"request_id": ["x"]}, InputError, "no label could be joined"),
+    ("a time without maturity", {"request_id": ["r0"], "label_time": "at"}, InputError, "says not when it is mature"),
+    (
+        "a time without a zone",
+        {"request_id": ["r0"], "at": pa.array([1], pa.timestamp("us")), "label_known": "at"},
+        SourceError,
+        "column at is timestamp",
+    ),
+    ("an unknown time", {"request_id": ["r0"], "label_known": "at"}, SourceError, "no column at"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "words"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+def test_what_can_not_be_meant_is_refused_and_nothing_is_written(
+    built: Any, tmp_path: Path, given: dict[str, Any], kind: type[FeaturekitError], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as refused:
+        built(**given)
+    assert refused.value.exit_code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.parquet"]
+
+
+def test_a_folder_that_is_no_log_is_refused(airport: CompiledRepository, tmp_path: Path) -> None:
+    labels = labels_file(tmp_path / "labels.parquet", request_id=["r0"])
+    spec = FromLogSpec(log=tmp_path, labels=labels)
+    with pytest.raises(SourceError, match="not a file of the served-feature log"):
+        build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="there is no log of trips"):
+        build_from_log(
+            airport.services["trips"], FromLogSpec(log=tmp_path / "empty", labels=labels), tmp_path / "set", now=NOW
+        )
