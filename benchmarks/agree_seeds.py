@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import getcontext
@@ -29,7 +30,7 @@ _SHRUNK: Final = 3  # a defect shows in many rounds: the first few say what it i
 class RoundResult:
     number: int
     seeds: int
-    rows: int
+    rows: dict[str, int]
     differ: int
     first: str | None
     seconds: float
@@ -55,11 +56,13 @@ def compare_seeds(first: int, count: int) -> int:
                 print(as_test(*shrink(engine_at, folder, drawn, differences[0])), flush=True)
         engine.stop()
     differ = sum(result.differ for result in results)
+    rows = sum((Counter(result.rows) for result in results), Counter[str]())
     finish(
         "agree",
         {
             "seeds": count,
-            "rows": sum(result.rows for result in results),
+            "rows": rows.total(),
+            **rows,
             "differ": differ,
             "seconds": round(time.monotonic() - started),
         },
@@ -83,13 +86,13 @@ def _compare(engine_at: EngineAt, base: Path, drawn: Round, seeds: int) -> tuple
     result = RoundResult(
         number=drawn.number,
         seeds=seeds,
-        rows=outcome.rows,
+        rows=dict(outcome.rows),
         differ=len(outcome.differences),
         first=str(outcome.differences[0]) if outcome.differences else None,
         seconds=round(time.monotonic() - started, 1),
     )
     zone = drawn.views[0].meaning.source.zone
-    line = f"round {result.number:>3}: {seeds} seeds near {zone:<20} {result.rows:>5} rows, {result.differ} differ"
+    line = f"round {result.number:>3}: {seeds} seeds near {zone:<20} {sum(result.rows.values()):>5} rows, {result.differ} differ"
     print(f"{line}, {result.seconds:.0f} s", flush=True)
     for difference in outcome.differences[:_SHOWN]:
         print(f"  {difference}", flush=True)

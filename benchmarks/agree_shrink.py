@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from featurekit.offline.session import SparkEngine
-from tests.offline.drawn_paths import Difference, compare_round
+from tests.offline.drawn_paths import PATHS, Difference, compare_round
 from tests.offline.drawn_views import DrawnView, narrowed
 from tests.offline.drawn_worlds import Round
 from tests.offline.reference import Row
@@ -50,7 +50,8 @@ def shrink(engine_at: EngineAt, base: Path, drawn: Round, difference: Difference
 
 def _one_view(drawn: Round, known: Difference) -> Round:
     views = tuple(view for view in drawn.views if view.name == known.view)
-    instants = (known.at,) if known.at in views[0].instants else views[0].instants
+    alone = known.path in PATHS and known.at in views[0].instants
+    instants = (known.at,) if alone else views[0].instants
     views = (replace(views[0], instants=instants),)
     labels = [(keys, at) for keys, at in drawn.labels if at == known.at]
     return replace(drawn, views=views, rows={known.view: drawn.rows[known.view]}, labels=labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.session import SparkEngine
 from featurekit.types import Int64, String, Timestamp
 from tests.offline import reference
+from tests.offline.drawn_growing import by_growing
 from tests.offline.drawn_views import ENTITY, KEYS, DrawnView
 from tests.offline.drawn_worlds import Round
 from tests.offline.reference_training import Role, label_row
@@ -49,9 +51,9 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How many rows were compared, and what differs."""
+    """How many rows of each path were compared, and what differs."""
 
-    rows: int
+    rows: Mapping[str, int]
     differences: tuple[Difference, ...]
 
 
@@ -71,6 +73,7 @@ def by_sweep(engine: SparkEngine, view: CompiledView, instants: Sequence[int]) -
 
 
 Path_ = Callable[[SparkEngine, CompiledView, Sequence[int]], dict[int, Found]]
+GROWING: Final = ("history", "incremental")
 PATHS: Final[Mapping[str, Path_]] = {"materialize": by_materialize, "as_of": by_sweep}
 
 
@@ -97,11 +100,15 @@ def compile_round(base: Path, drawn: Round) -> CompiledRepository:
 
 
 def compare_round(engine: SparkEngine, base: Path, drawn: Round, *, paths: Iterable[str] | None = None) -> Outcome:
-    """Compute a round by each path, and compare every cell; `training` is the path of label rows."""
+    """Compute a round by each path, and compare every cell.
+
+    `training` is the path of label rows; `history` and `incremental` are of a source that grows, by turns of the views.
+    """
     repository = compile_round(base, drawn)
-    wanted = tuple(paths) if paths is not None else (*PATHS, "training")
-    rows, differences = 0, list[Difference]()
-    for view in drawn.views:
+    wanted = tuple(paths) if paths is not None else (*PATHS, "training", *GROWING)
+    rows, differences = Counter[str](), list[Difference]()
+    growing = any(path in wanted for path in GROWING)
+    for position, view in enumerate(drawn.views):
         log = drawn.rows[view.name]
         expected = {at: reference.rows_as_of(log, view.meaning, at) for at in view.instants}
         for path in wanted:
@@ -109,10 +116,15 @@ def compare_round(engine: SparkEngine, base: Path, drawn: Round, *, paths: Itera
                 continue
             found = PATHS[path](engine, repository.views[view.name], view.instants)
             for at in view.instants:
-                rows += len(expected[at])
+                rows[path] += len(expected[at])
                 differences += _of_view(path, view, at, found[at], expected[at])
+        turn = paths is not None or (position + drawn.number) % 2 == 0
+        for path, (at, kept) in (by_growing(engine, base / "grows", view, log) if turn and growing else {}).items():
+            if path in wanted:
+                rows[path] += len(expected[at])
+                differences += _of_view(path, view, at, _by_key(kept), expected[at])
     if "training" in wanted and drawn.labels:
-        rows += len(drawn.labels)
+        rows["training"] += len(drawn.labels)
         differences += _of_labels(engine, repository, drawn)
     return Outcome(rows=rows, differences=tuple(differences))
 
