@@ -92,7 +92,8 @@ def _compare(engine_at: EngineAt, base: Path, drawn: Round, seeds: int) -> tuple
         seconds=round(time.monotonic() - started, 1),
     )
     zone = drawn.views[0].meaning.source.zone
-    line = f"round {result.number:>3}: {seeds} seeds near {zone:<20} {sum(result.rows.values()):>5} rows, {result.differ} differ"
+    rows = sum(result.rows.values())
+    line = f"round {result.number:>3}: {seeds} seeds near {zone:<20} {rows:>5} rows, {result.differ} differ"
     print(f"{line}, {result.seconds:.0f} s", flush=True)
     for difference in outcome.differences[:_SHOWN]:
         print(f"  {difference}", flush=True)
