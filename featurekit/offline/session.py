@@ -107,30 +107,28 @@ class SparkEngine:
             frame = self.session.read.parquet(self._resolved(path))
             if not files:
                 return frame
-            return self._only(path).schema(frame.schema).parquet(*map(_local_name, files))
+            return self._only(path).schema(frame.schema).parquet(*map(_local_file, files))
 
     def read_csv(self, path: str, header: Sequence[str], files: Sequence[Path] = ()) -> DataFrame:
         with _our_errors():
             columns = ", ".join(f"{quote_identifier(name)} STRING" for name in header)
-            paths = [_local_name(file) for file in files] or [self._resolved(path)]
+            paths = [_local_file(file) for file in files] or [self._resolved(path)]
             reader = self._only(path) if files else self.session.read
             frame = reader.options(**_CSV).schema(columns).csv(paths)
             return frame.select("*", frame["_metadata.file_path"].alias(FILE_COLUMN))
 
     def _only(self, path: str) -> DataFrameReader:
         """Return a reader of single files of a path, which has the columns that its folders' names give."""
-        reader = self.session.read.option("__globPaths__", "false")  # a file's own name, whatever letters are in it
         root = local_path(path, self._root)
-        return reader.option("basePath", _local_name(root)) if root.is_dir() else reader
+        return self.session.read.option("basePath", _local_name(root)) if root.is_dir() else self.session.read
 
     def read_files(self, files: Sequence[Path], schema: Schema, *, base: Path | None = None) -> DataFrame:
         columns = ", ".join(f"{quote_identifier(field.name)} {field.type.sql}" for field in schema.fields)
         with _our_errors():
             if not files:
                 return self.session.createDataFrame([], columns)
-            # A file's own name, and not a pattern, whatever letters are in it.
-            options = {"__globPaths__": "false"} | ({} if base is None else {"basePath": f"{_LOCAL}{base.absolute()}"})
-            paths = [_local_name(file) for file in files]
+            options = {} if base is None else {"basePath": _local_name(base)}
+            paths = [_local_file(file) for file in files]
             return self.session.read.options(**options).schema(columns).parquet(*paths)
 
     def read_table(self, table: str) -> DataFrame:
@@ -321,6 +319,12 @@ def _driver_memory_mb(text: str) -> int:
 
 def _local_name(path: Path) -> str:
     return f"{_LOCAL}{path.absolute()}"
+
+
+def _local_file(path: Path) -> str:
+    """Return a file's own name and no pattern, whatever letters are in it."""
+    # Not by Spark's switch for it, __globPaths__: of n files whose names look like patterns it reads each n times.
+    return _LOCAL + re.sub(r"[\[\]{}*?\\]", r"\\\g<0>", str(path.absolute()))
 
 
 @contextmanager
