@@ -118,9 +118,10 @@ def _refresh(entry: HistoryEntry, serving: HistoryEntry | None) -> tuple[Cell, .
 def _state(entry: HistoryEntry, serving: HistoryEntry | None) -> Cell:
     if entry.withdrawn_at is not None:
         return Toned(f"withdrawn {format_instant(entry.withdrawn_at)}", Tone.WARNING)
+    restated = f"restated: {entry.reason}" if entry.restatement and entry.reason else ""
     if entry == serving:
-        return Toned("serves", Tone.GOOD)
-    return f"restated: {entry.reason}" if entry.restatement and entry.reason else ""
+        return Toned("; ".join(filter(None, ("serves", restated))), Tone.GOOD)
+    return restated
 
 
 def _gap(gap: Gap) -> str:

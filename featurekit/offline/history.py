@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["BrokenRefresh", "Draft", "History", "HistoryEntry", "KeptFile", "RetiredFile", "served_at"]
 
 REFRESH_COLUMN: Final = "as_of"
-"""The partition column that the folders' names give: as-of and restatement as `history_folder.folder_name` has them."""
+"""The partition column that the folders' names give: each row's refresh, by its `label`."""
 _FINGERPRINT: Final = 16
 
 
@@ -99,7 +99,7 @@ class History:
         return engine.read_files(list(_files(entry)), offline_schema(view))
 
     def read_many(self, engine: BatchEngine, view: CompiledView, entries: Sequence[HistoryEntry]) -> DataFrame:
-        """Return the rows of several refreshes, and behind them REFRESH_COLUMN: the refresh as `folder_name` has it.
+        """Return the rows of several refreshes, and behind them REFRESH_COLUMN, the `label` of each one's refresh.
 
         Entries without a row are not in it.
         """

@@ -77,6 +77,11 @@ class HistoryEntry:
     def bytes(self) -> int:
         return sum(file.bytes for file in self.files)
 
+    @property
+    def label(self) -> str:
+        """As-of and restatement as the folder's name has them, such as `20131115T0000Z-0`."""
+        return folder_name(self.as_of, self.restatement).partition("=")[2]
+
     def __str__(self) -> str:
         again = f" (restatement {self.restatement})" if self.restatement else ""
         return f"{self.view} as of {format_instant(self.as_of)}{again}"
