@@ -6,6 +6,7 @@ and by the expressions that serving uses (DESIGN T3, T6).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = "featurekit_labels"
 _JOINED: Final = "featurekit_joined"
+Told = Callable[[dict[str, str]], None]
 
 
 def point_in_time(
@@ -50,12 +52,14 @@ def point_in_time(
     now: Instant | None = None,
     evidence: bool = False,
     shape: JoinShape | None = None,
+    told: Told | None = None,
 ) -> DataFrame:
     """Return each label row exactly once, with the service's outputs behind its own columns; in no promised order.
 
     Where `now` is given, labels that serving could not have answered yet are refused. A null key is an entity without
     rows; a null timestamp is refused, with the number of such rows: there is no answer to give. With `evidence` the
-    columns of `evidence_columns` come last. The shape is chosen by cost (`join_shapes`), unless `shape` names one.
+    columns of `evidence_columns` come last. The shape is chosen by cost (`join_shapes`), unless `shape` names one;
+    `told` gets by view what was chosen and why.
     """
     if isinstance(labels, LabelSpec):
         timestamp = labels.timestamp
@@ -67,8 +71,13 @@ def point_in_time(
     times = _Times(sizes[0].earliest, sizes[0].latest) if sizes else None
     if now is not None and times is not None:
         _check_now(plan, times, now)
-    shapes = tuple(choice.shape for choice in _choices(engine, plan, sizes)) if shape is None else (shape,)
-    if set(shapes) == {JoinShape.IN_MEMORY} and not any(isinstance(field.type, _Carried) for field in fields):
+    carried = next((field.name for field in fields if isinstance(field.type, _Carried)), None)
+    choices = _choices(engine, plan, sizes, carried=carried)
+    if shape is not None:
+        choices = tuple(replace(choice, shape=shape, why="asked for") for choice in choices)
+    if told is not None:
+        told({choice.view: choice.described for choice in choices})
+    if choices and {choice.shape for choice in choices} == {JoinShape.IN_MEMORY} and carried is None:
         roles = plan.roles(engine.root, times)
         if not isinstance(roles, str):
             asked = engine.to_arrow(engine.query(render_query(plan.asked()), {LABELS: labels}))
@@ -79,7 +88,7 @@ def point_in_time(
     frames: dict[str, DataFrame] = {LABELS: labels}
     for position, view in enumerate(plan.views):
         asked = engine.query(render_query(plan.requests(position)), {LABELS: labels})
-        labelled = shapes[position % len(shapes)] is JoinShape.LABELLED
+        labelled = choices[position].shape is JoinShape.LABELLED
         frames[_slots_name(position)] = as_of_slots(engine, view, asked, _span(view, times), labelled=labelled)
     return engine.query(render_query(plan.outputs()), frames)
 
@@ -96,12 +105,18 @@ def join_shapes(
     fields = _fields(labels)
     check_labels(service, fields, timestamp)
     plan = _Plan(service, tuple(field.name for field in fields), timestamp)
-    return _choices(engine, plan, _sizes(engine, plan, labels))
+    carried = next((field.name for field in fields if isinstance(field.type, _Carried)), None)
+    return _choices(engine, plan, _sizes(engine, plan, labels), carried=carried)
 
 
-def _choices(engine: BatchEngine, plan: _Plan, sizes: tuple[LabelSize, ...]) -> tuple[ShapeChoice, ...]:
+def _choices(
+    engine: BatchEngine, plan: _Plan, sizes: tuple[LabelSize, ...], *, carried: str | None = None
+) -> tuple[ShapeChoice, ...]:
     asked = [_asked_of(view, sizes[position]) if sizes else None for position, view in enumerate(plan.views)]
-    return choose_shapes(plan.views, engine.root, asked, local=engine.is_local)
+    refused = None if carried is None else f"the labels' column {carried} is of a type that only Spark carries"
+    if not engine.is_local:
+        refused = "the executors run on other machines"
+    return choose_shapes(plan.views, engine.root, asked, refused=refused)
 
 
 def _asked_of(view: CompiledView, size: LabelSize) -> LabelSize:

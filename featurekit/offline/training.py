@@ -53,7 +53,6 @@ _ROWS: Final = "featurekit_rows"
 _LABELS: Final = "featurekit_label_rows"
 _COUNT: Final = render_query(Query(steps=(("rows", Select(columns=(("n", "count(*)"),), source=_LABELS)),)))
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # as a part of a path: s3a://bucket is s3a:/bucket by then
-_SWEEP: Final = "sweep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +98,8 @@ def build_dataset(
     service = pinned_service(service, tuple(before.values()))
     label_files = _label_files(engine, labels)
     digest = label_digest(engine.root, labels.path)
-    frame = point_in_time(engine, service, labels, now=now, evidence=True)
+    shapes: dict[str, str] = {}
+    frame = point_in_time(engine, service, labels, now=now, evidence=True, told=shapes.update)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -124,7 +124,7 @@ def build_dataset(
             versions=_versions(engine),
             labels=_labels_record(labels, digest, label_files),
             sources=tuple(with_row_counts(before[source], view) for source, view in views.items()),
-            join={part.view.name: _SWEEP for part in service.views},
+            join=shapes,
             views=_coverage(service, content, counts),
             features=content.features,
         )

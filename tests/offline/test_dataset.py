@@ -22,10 +22,12 @@ from featurekit.definitions.service import FeatureService, ServiceFeatures
 from featurekit.definitions.source import Source
 from featurekit.errors import FeaturekitError, InputError, SourceError
 from featurekit.feature_store import FeatureStore
+from featurekit.offline.join_shape import JoinShape
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import Manifest, read_manifest
 from featurekit.offline.manifest_diff import diff_manifests
 from featurekit.offline.manifest_schema import manifest_schema
+from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.rebuild import Rebuild, rebuild_dataset
 from featurekit.offline.row_diff import diff_rows
 from featurekit.offline.session import SparkEngine
@@ -159,8 +161,24 @@ def test_a_manifest_says_what_a_set_was_made_from_and_what_it_holds(shop: Shop) 
     assert found.definitions["feature_views"]["sales"]["features"]["n"]["sql"] == "count(*)"
     assert found.definitions["feature_views"]["sales"]["columns"] == {"amount": "double", "what": "string"}
     assert {"featurekit", "spark", "java", "tzdata", "catalogue", "python"} <= found.versions.keys()
+    assert found.join == {"sales": "in memory"}
     assert found.labels.sha256 is not None
     assert found.labels.files[0].size == (shop.base / "labels.parquet").stat().st_size
+
+
+@pytest.mark.spark
+def test_every_shape_of_the_join_has_the_same_evidence(shop: Shop) -> None:
+    service = world(shop.base)
+    found = {}
+    for shape in JoinShape:
+        taken: dict[str, str] = {}
+        frame = point_in_time(shop.engine, service, SPEC, evidence=True, shape=shape, told=taken.update)
+        rows = shop.engine.to_arrow(frame).to_pylist()
+        found[shape] = sorted(rows, key=lambda row: str((row["shop"], row["note"])))
+        assert taken == {"sales": shape}
+    assert found[JoinShape.ALL] == found[JoinShape.LABELLED] == found[JoinShape.IN_MEMORY]
+    seen = {row["shop"]: (row["$found sales"], row["$expired sales.last"]) for row in found[JoinShape.ALL]}
+    assert seen == {"a": (True, False), "b": (True, True), None: (False, False), "nobody": (False, False)}
 
 
 @pytest.mark.spark
