@@ -228,7 +228,7 @@ def run_world(engine: SparkEngine, folder: Path, world: str, options: argparse.N
         shutil.rmtree(wanted.path)
         shutil.rmtree(before.path)
         meter.cost()
-        print(f"{world} {number:>3}  {found.changed} of {base.rows}  {found.reason}  read {cost.rows}", flush=True)
+        print(f"{world} {number:>3}  {found.changed} of {base.rows}  {found.reason}  read {cost.rows:,}", flush=True)
     days = options.days - 1
     return WorldResult(
         world=world,

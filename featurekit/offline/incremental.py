@@ -20,6 +20,16 @@ from featurekit.offline.materialize import check_frame, materialize_steps
 from featurekit.offline.snapshot import FileSnapshot, SourceSnapshot, snapshot_source
 from featurekit.offline.source import frame_name, key_names, read_source
 from featurekit.offline.sql import Query, Select, Sql, name, render_query
+from featurekit.offline.tile_store import TileFolder, TileStore
+from featurekit.offline.tiled import (
+    SourceFiles,
+    came_dated_back,
+    read_tiles,
+    save_all_tiles,
+    save_new_tiles,
+    touched_by_tiles,
+)
+from featurekit.offline.tiles import TILES, begins_with_buckets, can_tile, first_bucket, slots_from_tiles
 from featurekit.offline.touched import (
     BASE,
     TOUCHED,
@@ -67,6 +77,10 @@ def incremental_frame(
     added = _added(base.snapshot, now)
     if view.source.kind is SourceKind.SNAPSHOTS:
         return _same_snapshot(engine, view, span, base_rows, bool(added))
+    if can_tile(view, as_of):
+        found = _from_tiles(engine, view, span, base, base_rows, now, added)
+        if found is not None:
+            return found
     touched, changed = engine.held(touched_entities(engine, view, span, base_rows, added))
     if changed > MOST_TOUCHED * base.rows:
         return _in_full(f"{changed:,} entities were touched since {_shown(base)}, which has {base.rows:,} rows")
@@ -74,6 +88,63 @@ def incremental_frame(
     frame = engine.query(render_query(incremental_steps(view, as_of)), frames)
     check_frame(view, frame)
     return Incremental(frame=frame, changed=changed, reason=f"what was touched since {_shown(base)}")
+
+
+def _from_tiles(
+    engine: BatchEngine,
+    view: CompiledView,
+    span: Span,
+    base: HistoryEntry,
+    base_rows: DataFrame,
+    now: SourceSnapshot,
+    added: tuple[Path, ...],
+) -> Incremental | None:
+    """Return the refresh from tiles, with new ones for the next one; None where windows don't begin with buckets."""
+    assert base.snapshot is not None
+    store = TileStore(base.path.parent)
+    folders = store.folders(base.as_of, base.snapshot)
+    mergeable = begins_with_buckets(view, span.after)
+    if folders is None or came_dated_back(engine, view, span, added):
+        whole = save_all_tiles(engine, view, span.after, store, now)
+        store.drop_others(base.as_of, span.after)
+        if not mergeable:
+            return None
+        frame = _all_merged(engine, view, span.after, (whole,))
+        return Incremental(frame=frame, changed=None, reason=f"tiles of all rows: there were none of {_shown(base)}")
+    files = SourceFiles(old=tuple(map(Path, sorted(_by_path(base.snapshot)))), added=added)
+    new = save_new_tiles(engine, view, span, store, folders, now, files)
+    store.drop_others(base.as_of, span.after)
+    return _merged_tiles(engine, view, span, base, base_rows, folders, new) if mergeable else None
+
+
+def _all_merged(engine: BatchEngine, view: CompiledView, as_of: Instant, folders: tuple[TileFolder, ...]) -> DataFrame:
+    frame = engine.query(render_query(slots_from_tiles(view, as_of, ())), {TILES: read_tiles(engine, folders)})
+    check_frame(view, frame)
+    return frame
+
+
+def _merged_tiles(
+    engine: BatchEngine,
+    view: CompiledView,
+    span: Span,
+    base: HistoryEntry,
+    base_rows: DataFrame,
+    folders: tuple[TileFolder, ...],
+    new: tuple[TileFolder, ...],
+) -> Incremental:
+    """Return the refresh with the rows of touched entities merged from tiles; those of all where most were touched."""
+    touched, changed = engine.held(touched_by_tiles(engine, view, span, base_rows, folders, new))
+    first = first_bucket(view, span.after)
+    reached = (*(folder for folder in folders if folder.as_of > first), *new)
+    if changed > MOST_TOUCHED * base.rows:
+        frame = _all_merged(engine, view, span.after, reached)
+        return Incremental(frame=frame, changed=None, reason=f"tiles: {changed:,} entities were touched")
+    query = slots_from_tiles(view, span.after, (_is_touched(view),))
+    query = query.then("refresh", _merged(view, query.last))
+    frames = {TILES: read_tiles(engine, reached), TOUCHED: touched, BASE: base_rows}
+    frame = engine.query(render_query(query), frames)
+    check_frame(view, frame)
+    return Incremental(frame=frame, changed=changed, reason=f"what was touched since {_shown(base)}, from tiles")
 
 
 def _same_snapshot(
@@ -141,9 +212,7 @@ def incremental_steps(view: CompiledView, as_of: Instant) -> Query:
 
 def _of_touched(view: CompiledView) -> Select:
     """Return the rows that can decide a touched entity's row: its own, and those that supersede one of them."""
-    keys = ", ".join(map(name, key_names(view)))
-    own = f"({keys}) IN (SELECT {keys} FROM {name(TOUCHED)})"
-    where = own
+    own = where = _is_touched(view)
     if parts := thing(view):
         things = ", ".join(map(name, parts))
         known = " AND ".join(not_null(parts))
@@ -151,6 +220,11 @@ def _of_touched(view: CompiledView) -> Select:
         same = f"({things}) IN (SELECT {things} FROM {name(_ALL)} WHERE {own} AND {known})"
         where = f"({same} OR (NOT ({known}) AND {own}))"
     return Select(columns=(("*", "*"),), source=_ALL, where=(where,), note="of the entities that were touched")
+
+
+def _is_touched(view: CompiledView) -> Sql:
+    keys = ", ".join(map(name, key_names(view)))
+    return f"({keys}) IN (SELECT {keys} FROM {name(TOUCHED)})"
 
 
 def _merged(view: CompiledView, computed: str) -> Select:

@@ -19,22 +19,24 @@ _READABLE: Final = (-62_135_596_800_000_000, 253_402_300_800_000_000 - DAY)
 _NANOSECONDS: Final = (-(1 << 63) // 1000 + 1, (1 << 63) // 1000)
 
 
-def raw_slice(view: CompiledView, column: str, low: Instant, high: Instant) -> Sql | None:
+def raw_slice(view: CompiledView, column: str, low: Instant | None, high: Instant) -> Sql | None:
     """Return a condition on a raw time column that no row in [low, high) fails; None where there is none to hand down.
 
-    A clock's reading is less than a day away from its instant. Bounds are whole milliseconds: see `sql.before`.
+    `low` is None where there is no lower bound. A clock's reading is less than a day away from its instant. Bounds are
+    whole milliseconds: see `sql.before`.
     """
     source, schema = view.source, view.source_schema
     field = schema.schema.get(column)
     if column in date_times(source, schema) and source.origin is not SourceFormat.CSV:
-        return f"({' AND '.join(date_bounds(typed_column(source, schema, column), low, high, str(source.timezone))) or 'true'})"
+        dates = date_bounds(typed_column(source, schema, column), low, high, str(source.timezone))
+        return f"({' AND '.join(dates)})" if dates else None
     if source.origin is SourceFormat.CSV or column in schema.partitions or field is None:
         return None
     naive = column in schema.naive
     slack = DAY if naive else 0
-    low = (low - slack) // MILLISECOND * MILLISECOND
     high = -(-(high + slack) // MILLISECOND) * MILLISECOND
     first, last = _NANOSECONDS if column in schema.nanosecond_columns else _READABLE
+    low = first if low is None else (low - slack) // MILLISECOND * MILLISECOND
     if low < first or high > last:
         return None
     if column in schema.nanosecond_columns:

@@ -25,7 +25,7 @@ filter can change without one of these, because each is a function of the row al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 TOUCHED: Final = "featurekit_touched"
 BASE: Final = "featurekit_base"
-_FIRST: Final = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,21 +86,25 @@ class Touch:
 def touches(view: CompiledView, span: Span) -> tuple[Touch, ...]:
     """Return how a row can touch the entity that its keys name; what is superseded and what ages is not in it."""
     event = view.source.event_timestamp
-    found = [_happened(view, span)]
-    if view.source.created_timestamp is not None:
-        found.append(_landed(view, span))
+    found = list(came(view, span))
     if view.source.valid_to is not None:
         found.append(_within(view, "ended", VALID_TO, view.source.valid_to, span.before, span.after))
-    found += [_within(view, f"left {start}", EVENT, event, start, end) for start, end in _left(view, span)]
+    found += [_within(view, f"left {start}", EVENT, event, start, end) for start, end in left(view, span)]
     return tuple(found)
+
+
+def came(view: CompiledView, span: Span) -> tuple[Touch, ...]:
+    """Return how a row can be visible as of the later refresh, and not be as of the earlier one."""
+    landing = () if view.source.created_timestamp is None else (_landed(view, span),)
+    return (_happened(view, span), *landing)
 
 
 def _happened(view: CompiledView, span: Span) -> Touch:
     return _within(view, "happened", EVENT, view.source.event_timestamp, span.before, span.after)
 
 
-def _within(view: CompiledView, why: str, column: str, source: str, low: Instant, high: Instant) -> Touch:
-    where = f"({name(column)} >= {instant(low)} AND {before(name(column), high)})"
+def _within(view: CompiledView, why: str, column: str, source: str, low: Instant | None, high: Instant) -> Touch:
+    where = stretch(name(column), low, high)
     return Touch(why=why, where=where, raw=raw_slice(view, source, low, high))
 
 
@@ -122,24 +125,32 @@ def _raw_landed(view: CompiledView, span: Span) -> Sql | None:
     return next(iter(any_of(slices)), None)
 
 
-def _left(view: CompiledView, span: Span) -> tuple[tuple[Instant, Instant], ...]:
-    """Return the stretches of event timestamps that left a window between the two refreshes."""
+def left(view: CompiledView, span: Span) -> tuple[tuple[Instant | None, Instant], ...]:
+    """Return the stretches of event timestamps that left a window between the two refreshes; None has no bound."""
     windows = dict.fromkeys(slot.window for slot in window_slots(view) if slot.window is not None)
-    stretches: dict[tuple[Instant, Instant], None] = {}
+    stretches: dict[tuple[Instant | None, Instant], None] = {}
     for window in windows:
         start, end = start_of(window, span.before), start_of(window, span.after)
         if end is not None and (start is None or start < end):
-            stretches[(_FIRST if start is None else start, end)] = None
+            stretches[(start, end)] = None
     return tuple(stretches)
 
 
-def ages(view: CompiledView, span: Span) -> tuple[tuple[Instant, Instant], ...]:
+def stretch(time: Sql, low: Instant | None, high: Instant) -> Sql:
+    """Return the condition that a timestamp is in [low, high)."""
+    lower = "" if low is None else f"{time} >= {instant(low)} AND "
+    return f"({lower}{before(time, high)})"
+
+
+def ages(view: CompiledView, span: Span) -> tuple[tuple[Instant | None, Instant], ...]:
     """Return the stretches in which the newest event of an entity passed a bound between the two refreshes."""
     ttls = [feature.ttl for feature in view.features if feature.is_latest and feature.ttl is not None]
-    found = [(span.before - age, span.after - age) for ttl in ttls for age in (ttl, 2 * ttl)]
+    found: list[tuple[Instant | None, Instant]] = [
+        (span.before - age, span.after - age) for ttl in ttls for age in (ttl, 2 * ttl)
+    ]
     start, end = view.since(span.before), view.since(span.after)
     if end is not None:
-        found.append((_FIRST if start is None else start, end))
+        found.append((start, end))
     return tuple(dict.fromkeys(found))
 
 
@@ -168,15 +179,15 @@ def touched_entities(
         renewing = [engine.query(render_query(_renewing(view, span)), raw)]
         if new is not None:
             renewing.append(engine.query(render_query(_renewing(view, span, all_rows=True)), new))
-        renewed = _union(engine, renewing, thing(view))
+        renewed = union(engine, renewing, thing(view))
         parts.append(engine.query(render_query(_superseded(view, span)), {**raw, _RENEWED: renewed}))
-    return _union(engine, parts, key_names(view))
+    return union(engine, parts, key_names(view))
 
 
 _RENEWED: Final = "featurekit_renewed"
 
 
-def _union(engine: BatchEngine, parts: Sequence[DataFrame], columns: Sequence[str]) -> DataFrame:
+def union(engine: BatchEngine, parts: Sequence[DataFrame], columns: Sequence[str]) -> DataFrame:
     """Return the rows of all the parts, each once."""
     frames = {f"featurekit_part{number}": part for number, part in enumerate(parts)}
     step: Select | None = None
@@ -201,12 +212,13 @@ def _touching(view: CompiledView, span: Span) -> Query:
 def _events(view: CompiledView, span: Span, raw: tuple[Sql, ...]) -> Query:
     """Return the steps of the source's rows that are known by the later refresh, read as `raw` allows."""
     query = event_steps(view, known_by=span.known_after, since=view.since(span.before), until=span.after)
-    steps = [(label, step if label != "source" else _narrowed(step, raw)) for label, step in query.steps]
+    steps = [(label, step if label != "source" else narrowed(step, raw)) for label, step in query.steps]
     return Query(steps=tuple(steps))
 
 
-def _narrowed(step: Select, raw: tuple[Sql, ...]) -> Select:
-    return Select(columns=step.columns, source=step.source, where=(*step.where, *raw), note=step.note)
+def narrowed(step: Select, raw: tuple[Sql, ...]) -> Select:
+    """Return a step that reads the source with conditions more."""
+    return replace(step, where=(*step.where, *raw))
 
 
 def _entities(view: CompiledView, events: Query, *where: Sql) -> Query:
@@ -216,9 +228,8 @@ def _entities(view: CompiledView, events: Query, *where: Sql) -> Query:
     return events.then("entities", Select(columns=keys, source=events.last, where=(*counts, *where)))
 
 
-def _aged(view: CompiledView, spans: tuple[tuple[Instant, Instant], ...]) -> Query:
-    last = name(LAST_EVENT)
-    aged = " OR ".join(f"({last} >= {instant(low)} AND {before(last, high)})" for low, high in spans)
+def _aged(view: CompiledView, spans: tuple[tuple[Instant | None, Instant], ...]) -> Query:
+    aged = " OR ".join(stretch(name(LAST_EVENT), low, high) for low, high in spans)
     keys = tuple((label, name(key.name)) for label, key in zip(key_names(view), view.keys, strict=True))
     return Query(steps=(("aged", Select(columns=keys, source=BASE, where=(f"({aged})",))),))
 
@@ -231,9 +242,8 @@ def _named(view: CompiledView, span: Span) -> Query:
 
 def _renewing(view: CompiledView, span: Span, *, all_rows: bool = False) -> Query:
     """Return the steps that find the events of which there may be a newer version, or the things with a newer state."""
-    landing = [_landed(view, span)] if view.source.created_timestamp is not None else []
     # A version of an event counts from when it is known on, whenever it is dated.
-    found = landing if view.source.event_id is not None else [_happened(view, span), *landing]
+    found = (_landed(view, span),) if view.source.event_id is not None else came(view, span)
     events = _events(view, span, () if all_rows else any_of(touch.raw for touch in found))
     columns = tuple((part, name(part)) for part in thing(view))
     where = () if all_rows else (f"({' OR '.join(touch.where for touch in found)})",)
@@ -263,7 +273,7 @@ def has_new_rows(engine: BatchEngine, view: CompiledView, span: Span) -> bool:
 
     A snapshot is known when its last row is, so a row that lands at any later time counts, too.
     """
-    found = [_happened(view, span), *([_landed(view, span)] if view.source.created_timestamp is not None else [])]
+    found = came(view, span)
     events = event_steps(view, known_by=None, since=None, until=span.after)
     where = f"({' OR '.join(touch.where for touch in found)})"
     step = Select(columns=(("n", "count(*)"),), source=events.last, where=(before(name(EVENT), span.after), where))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal as PyDecimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from featurekit.clock import DAY, HOUR, MINUTE, parse_instant
@@ -16,19 +20,20 @@ from featurekit.compiled import CompiledView
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
-from featurekit.offline import incremental, touched
+from featurekit.offline import incremental, tiled, touched
 from featurekit.offline.history_folder import HistoryEntry, KeptFile
-from featurekit.offline.incremental import incremental_frame
+from featurekit.offline.incremental import Incremental, incremental_frame
 from featurekit.offline.materialize import materialized_frame
 from featurekit.offline.session import SparkEngine
 from featurekit.offline.snapshot import snapshot_source
-from featurekit.types import DataType, Float64, Int32, Int64, String, Timestamp
+from featurekit.rows import offline_schema
+from featurekit.types import DataType, Decimal, Float64, Int32, Int64, String, Timestamp
 from tests.offline.conftest import EngineAt
 from tests.offline.worlds import bits, compiled, features, python_rows, write_rows
 
 pytestmark = pytest.mark.spark
 START: Final = parse_instant("2013-10-27T00:00Z")
-DAYS: Final = 14  # New York's clocks go back on the 8th
+DAYS: Final = {"tiled": 14, "zoned": 14, "versions": 14, "ever": 7, "rows": 7, "changes": 7}  # 8th: clocks go back
 LATENESS: Final = 10 * MINUTE
 COLUMNS: Final[dict[str, DataType]] = {
     "name": String(),
@@ -39,12 +44,14 @@ COLUMNS: Final[dict[str, DataType]] = {
     "s": Int32(),
     "d": Float64(),
     "i": Int64(),
+    "m": Decimal(12, 2),
+    "thing": String(),
+    "until": Timestamp(),
 }
 NAMES: Final = ("a", "A", " a", "", "é", "{x}", "a\nb", "'; --", "NULL", "𝔘")
-VIEWS: Final = ("versions", "ever", "zoned")
 
 
-def drawn_rows(seed: int, days: int = DAYS + 8) -> list[dict[str, Any]]:
+def drawn_rows(seed: int, days: int = 22) -> list[dict[str, Any]]:
     """Return some rows a day: ties, boundaries, late rows, corrections that move, vanish, or fail a view's `where`."""
     chance = random.Random(seed)
     rows: list[dict[str, Any]] = []
@@ -62,6 +69,9 @@ def drawn_rows(seed: int, days: int = DAYS + 8) -> list[dict[str, Any]]:
                 "s": chance.choice((0, 1, 2, 3, None)),
                 "d": chance.choice((0.1, -0.0, 1e16, 1e-20, 5e-324, float("nan"), float("inf"), chance.uniform(-9, 9))),
                 "i": chance.choice((None, 2**63 - 1, -(2**63), chance.randrange(-99, 99))),
+                "m": chance.choice((None, PyDecimal("0.01"), PyDecimal("-9999999999.99"))),
+                "thing": None if chance.random() < 0.03 else f"t{chance.randrange(40)}",
+                "until": None if chance.random() < 0.5 else event + chance.choice((-1, 0, HOUR, DAY, 3 * DAY)),
             }
             rows.append(row)
             if chance.random() < 0.25:
@@ -85,41 +95,56 @@ def _corrected(chance: random.Random, row: dict[str, Any], like: dict[str, Any])
     return row | changes
 
 
-def views_of(base: Path, **source: Any) -> dict[str, CompiledView]:
-    common: dict[str, Any] = {"entity": "thing", "allowed_lateness": "10m", "availability_delay": "2h"}
+def views_of(base: Path) -> dict[str, CompiledView]:
     utc, york = Refresh(every=DAY), Refresh(every=DAY, timezone="America/New_York")
-    written: dict[str, Any] = {
+    sums: dict[str, Any] = {
+        f"{function}_{column}_{window}": {"sql": f"{function}({column})", "window": window}
+        for function in ("sum", "avg", "max")
+        for column in ("d", "i", "m")
+        for window in ("1d", "5d")
+    }
+    brief: dict[str, Any] = {"brief": {"sql": "i", "ttl": "1d"}, "lasting": {"sql": "d", "ttl": "2d12h"}}
+    rows: dict[str, Any] = {
         "n_1d": {"sql": "count(*)", "window": "1d"},
-        "sum_1d": {"sql": "sum(d)", "window": "1d"},
-        "sum_5d": {"sql": "sum(i) FILTER (WHERE s > 0)", "window": "5d"},
-        "max_5d": {"sql": "max(d)", "window": "5d"},
+        "max_5d": {"sql": "max(d) FILTER (WHERE s > 0)", "window": "5d"},
         "two": {"sql": "collect_last(i, 5)", "window": {"rows": 2, "within": "3d"}},
-        "brief": {"sql": "i", "ttl": "1d"},
-        "lasting": {"sql": "d", "ttl": "2d12h"},
     }
-    for_ever: dict[str, Any] = {
-        "first": {"sql": "min_by(d, i)", "window": "lifetime"},
-        "three": {"sql": "avg(i)", "window": {"rows": 3}},
-        "n_1d": {"sql": "count(*)", "window": "1d"},
-        "last": {"sql": "i"},
+    written: dict[str, dict[str, Any]] = {
+        "tiled": {**sums, **brief, "n_if": {"sql": "count(i) FILTER (WHERE s > 0)", "window": "5d"}},
+        "zoned": {
+            "days": {"sql": "count(*)", "window": {"calendar": "2d"}},
+            "week": {"sql": "sum(d)", "window": {"calendar": "1w"}},
+            "n_1d": {"sql": "count(*)", "window": "1d"},
+            "brief": {"sql": "s", "ttl": "36h"},
+        },
+        "rows": {**rows, **brief},
+        "versions": {**rows, **brief},
+        "ever": {
+            "first": {"sql": "min_by(d, i)", "window": "lifetime"},
+            "three": {"sql": "avg(i)", "window": {"rows": 3}},
+            "last": {"sql": "i"},
+        },
+        "changes": {"n": {"sql": "count(*)"}, "most": {"sql": "max(i)"}, "last": {"sql": "d", "ttl": "1d"}},
     }
-    by_date: dict[str, Any] = {
-        "days": {"sql": "count(*)", "window": {"calendar": "2d"}},
-        "week": {"sql": "sum(d)", "window": {"calendar": "1w"}},
-        "n_1d": {"sql": "count(*)", "window": "1d"},
-        "brief": {"sql": "s", "ttl": "36h"},
-    }
-    given = {"path": "log", "event_timestamp": "event", "created_timestamp": "created"} | source
+    given: dict[str, Any] = {"path": "log", "event_timestamp": "event", "created_timestamp": "created"}
+    state: dict[str, Any] = {"kind": "changes", "row_key": ("thing",), "valid_to": "until", "deleted": "s = 3"}
+    sources = {"versions": {"event_id": "id"}, "ever": {"event_id": "id"}, "changes": state}
     return compiled(
         base,
-        entities=[Entity(name="thing", join_keys={"name": String(), "number": Int64()})],
-        sources=[Source(name="log", **given), Source(name="versions", event_id="id", **given)],
+        entities=[Entity(name="one", join_keys={"name": String(), "number": Int64()})],
+        sources=[Source(name=f"log_of_{name}", **given, **sources.get(name, {})) for name in written],
         views=[
             FeatureView(
-                name="versions", source="versions", where="s < 3", refresh=utc, features=features(**written), **common
-            ),
-            FeatureView(name="ever", source="versions", refresh=utc, features=features(**for_ever), **common),
-            FeatureView(name="zoned", source="log", refresh=york, features=features(**by_date), **common),
+                name=name,
+                entity="one",
+                source=f"log_of_{name}",
+                where="s < 3 OR s IS NULL" if name == "versions" else None,
+                refresh=york if name == "zoned" else utc,
+                allowed_lateness=LATENESS,
+                availability_delay=2 * HOUR,
+                features=features(**parts),
+            )
+            for name, parts in written.items()
         ],
     ).views
 
@@ -134,18 +159,18 @@ class Fortnight:
     kept: dict[tuple[str, int], HistoryEntry] = field(default_factory=dict)
 
     def days(self, view: CompiledView) -> tuple[int, ...]:
-        return view.view.grid.between(START, START + DAYS * DAY)
+        return view.view.grid.between(START, START + DAYS[view.name] * DAY)
 
     def full(self, view: CompiledView, as_of: int) -> HistoryEntry:
         if (view.name, as_of) not in self.kept:
             frame = materialized_frame(self.engine, view, as_of)
-            self.kept[view.name, as_of] = self.keep(view, as_of, frame, "full")
+            self.kept[view.name, as_of] = self.keep(view, as_of, self.engine.to_arrow(frame), "full")
         return self.kept[view.name, as_of]
 
-    def keep(self, view: CompiledView, as_of: int, frame: Any, label: str) -> HistoryEntry:
-        folder = self.folder / label / view.name / str(as_of)
-        self.engine.write_parquet(frame, folder)
-        rows = self.engine.to_arrow(self.engine.read_parquet(str(folder))).num_rows
+    def keep(self, view: CompiledView, as_of: int, rows: pa.Table, label: str) -> HistoryEntry:
+        path = self.folder / label / view.name / str(as_of)
+        path.mkdir(parents=True)
+        pq.write_table(rows, path / "part.parquet")
         return HistoryEntry(
             view=view.name,
             fingerprint=view.fingerprint.data,
@@ -154,21 +179,25 @@ class Fortnight:
             visible_from=as_of,
             completed_at=as_of,
             snapshot=snapshot_source(self.engine, view),
-            files=(KeptFile(name="all", rows=rows, bytes=1),),
-            path=folder,
+            files=(KeptFile(name="part.parquet", rows=rows.num_rows, bytes=1),),
+            path=path,
         )
 
-    def rows(self, entry: HistoryEntry) -> Any:
-        return self.engine.read_parquet(str(entry.path))
+    def refreshed(self, view: CompiledView, as_of: int, base: HistoryEntry) -> Incremental:
+        rows = self.engine.read_files([base.path / "part.parquet"], offline_schema(view))
+        return incremental_frame(self.engine, view, as_of, base, rows)
 
-    def bits(self, view: CompiledView, frame: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
-        found = python_rows(self.engine.to_arrow(frame))
-        keys = [key.name for key in view.keys]
-        by_key = {
-            tuple(row[key] for key in keys): {label: bits(value) for label, value in row.items()} for row in found
-        }
-        assert len(by_key) == len(found)
-        return by_key
+
+def bits_of(view: CompiledView, rows: pa.Table) -> dict[tuple[Any, ...], dict[str, Any]]:
+    found = python_rows(rows)
+    keys = [key.name for key in view.keys]
+    by_key = {tuple(row[key] for key in keys): {label: bits(value) for label, value in row.items()} for row in found}
+    assert len(by_key) == len(found)
+    return by_key
+
+
+def kept_bits(view: CompiledView, entry: HistoryEntry) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return bits_of(view, pq.read_table(entry.path / "part.parquet"))
 
 
 @pytest.fixture(scope="module")
@@ -184,63 +213,86 @@ def never_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental, "MOST_TOUCHED", 100.0)
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", DAYS)
 def test_a_chain_of_incremental_refreshes_ends_in_the_bits_of_full_ones(name: str, fortnight: Fortnight) -> None:
     view = fortnight.views[name]
     first, *days = fortnight.days(view)
     base = fortnight.full(view, first)
     fewer = 0
     for as_of in days:
-        found = incremental_frame(fortnight.engine, view, as_of, base, fortnight.rows(base))
+        found = fortnight.refreshed(view, as_of, base)
         assert found.frame is not None, found.reason
-        base = fortnight.keep(view, as_of, found.frame, "incremental")
-        expected = fortnight.bits(view, fortnight.rows(fortnight.full(view, as_of)))
-        assert fortnight.bits(view, fortnight.rows(base)) == expected
-        assert found.changed is not None
-        fewer += found.changed < len(expected)
+        base = fortnight.keep(view, as_of, fortnight.engine.to_arrow(found.frame), "incremental")
+        expected = kept_bits(view, fortnight.full(view, as_of))
+        assert kept_bits(view, base) == expected
+        fewer += found.changed is not None and found.changed < len(expected)
     assert fewer > 1
 
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
-def without_touch(why: str) -> Mutation:
+def without_came(why: str) -> Mutation:
+    """Return the mutation that takes rows of one kind for ones that were there before."""
+
     def mutate(patch: pytest.MonkeyPatch) -> None:
-        all_of = touched.touches
-        patch.setattr(
-            touched,
-            "touches",
-            lambda view, span: tuple(touch for touch in all_of(view, span) if not touch.why.startswith(why)),
-        )
+        came = touched.came
+        for module in (touched, tiled):
+            patch.setattr(
+                module, "came", lambda view, span: tuple(touch for touch in came(view, span) if touch.why != why)
+            )
 
     return mutate
 
 
-def without_ages(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(touched, "ages", lambda _view, _span: ())
+def without(function: str, result: Any) -> Mutation:
+    def mutate(patch: pytest.MonkeyPatch) -> None:
+        for module in (touched, tiled, incremental):
+            if hasattr(module, function):
+                patch.setattr(module, function, lambda *_: result)
+
+    return mutate
 
 
 def without_superseded(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(touched, "thing", lambda _view: ())
 
 
-def without_versions_of_others(patch: pytest.MonkeyPatch) -> None:
+def without_rows_of_others(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(incremental, "thing", lambda _view: ())
+
+
+def without_ended(patch: pytest.MonkeyPatch) -> None:
+    within = touched._within
+    patch.setattr(
+        touched, "_within", lambda view, why, *rest: replace(within(view, why, *rest), where=_where(why, view, *rest))
+    )
+
+    def _where(why: str, view: CompiledView, *rest: Any) -> str:
+        return "false" if why == "ended" else within(view, why, *rest).where
 
 
 @pytest.mark.parametrize(
     ("name", "mutation"),
     [
-        ("zoned", without_touch("happened")),
-        ("zoned", without_touch("landed")),
-        ("versions", without_touch("landed")),
-        ("zoned", without_touch("left")),
-        ("versions", without_touch("left")),
-        ("zoned", without_ages),
-        ("versions", without_ages),
-        ("versions", without_superseded),
-        ("ever", without_superseded),
-        ("versions", without_versions_of_others),
+        *[
+            pytest.param(name, mutation, id=f"{name}-{label}")
+            for name in ("tiled", "rows")
+            for label, mutation in (
+                ("happened", without_came("happened")),
+                ("landed", without_came("landed")),
+                ("left", without("left", ())),
+                ("aged", without("ages", ())),
+            )
+        ],
+        pytest.param("zoned", without("begins_with_buckets", True), id="zoned-begins"),
+        pytest.param("zoned", without("left", ()), id="zoned-left"),
+        pytest.param("versions", without_superseded, id="versions-superseded"),
+        pytest.param("versions", without_rows_of_others, id="versions-of-others"),
+        pytest.param("ever", without_superseded, id="ever-superseded"),
+        pytest.param("changes", without_superseded, id="changes-superseded"),
+        pytest.param("changes", without_rows_of_others, id="changes-of-others"),
+        pytest.param("changes", without_ended, id="changes-ended"),
     ],
 )
 def test_no_condition_can_be_left_out(
@@ -249,11 +301,14 @@ def test_no_condition_can_be_left_out(
     mutation(monkeypatch)
     view = fortnight.views[name]
     days = fortnight.days(view)
+    shutil.rmtree(fortnight.full(view, days[0]).path.parent / "_tiles", ignore_errors=True)
 
     def differs(before: int, as_of: int) -> bool:
-        base = fortnight.full(view, before)
-        found = incremental_frame(fortnight.engine, view, as_of, base, fortnight.rows(base))
-        expected = fortnight.bits(view, fortnight.rows(fortnight.full(view, as_of)))
-        return fortnight.bits(view, found.frame) != expected
+        found = fortnight.refreshed(view, as_of, fortnight.full(view, before))
+        assert found.frame is not None
+        rows = fortnight.engine.to_arrow(found.frame)
+        # A row that is there twice is a difference, too.
+        expected = kept_bits(view, fortnight.full(view, as_of))
+        return rows.num_rows != len(expected) or bits_of(view, rows) != expected
 
     assert any(differs(before, as_of) for before, as_of in pairwise(days))
