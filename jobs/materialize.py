@@ -2,6 +2,7 @@
 
     spark-submit jobs/materialize.py carrier_punctuality route_load
     python jobs/materialize.py --as-of 2013-11-15
+    python jobs/materialize.py --from 2013-10-01 --to 2013-11-01      # into the history
 
 Exit codes: 0 published, 2 wrong input or an expectation failed, 3 an outside system failed, 70 a defect. A refresh
 that fails is never served: what was served before still is, and the other views are refreshed all the same. With
@@ -30,7 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         now = parse_instant(asked.now) if asked.now else None
         as_of = parse_instant(asked.as_of) if asked.as_of else None
         with FeatureStore.from_settings(asked.settings, now=now) as store:
-            refreshes = store.materialize(asked.views or None, as_of=as_of)
+            if asked.start:
+                end = parse_instant(asked.end) if asked.end else None
+                refreshes = store.backfill(asked.views or None, start=parse_instant(asked.start), end=end)
+            else:
+                refreshes = store.materialize(asked.views or None, as_of=as_of)
     except MaterializeErrors as error:
         sys.stderr.write(f"{error}\n")
         refreshes, code = error.outcomes, error.exit_code
@@ -52,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("views", nargs="*", metavar="VIEW", help="views to refresh; all registered ones if none")
     parser.add_argument("--as-of", metavar="TIME", help="a grid instant (default: all that are due)")
+    parser.add_argument("--from", dest="start", metavar="TIME", help="fill the history from this time on")
+    parser.add_argument("--to", dest="end", metavar="TIME", help="and before this time (default: until now)")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="featurekit.toml (default: found from here)")
     parser.add_argument("--now", metavar="TIME", help="the clock, for data of the past")
     return parser

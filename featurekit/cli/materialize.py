@@ -39,10 +39,10 @@ def materialize(
     full: Annotated[bool, typer.Option("--full", help="Compute all entities, not only what has changed.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait where another run computes the same.")] = False,
 ) -> Answer:
-    """Compute views and write them to the online store; with --from, fill the history.
+    """Compute views and write them to the online store.
 
-    Without a time it computes what is due now. A refresh that fails is never served: what was served before still is,
-    and the other views are refreshed all the same.
+    Without a time it computes what is due now; with --from it fills the history, and serves what is due. A refresh that
+    fails is never served: what was served before still is, and the other views are refreshed all the same.
     """
     _check(as_of=as_of, at=at, start=start, end=end, restate=restate, full=full)
     asked = invocation(context)

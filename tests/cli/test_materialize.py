@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from featurekit.cli.answer import Table, Toned
 from featurekit.cli.materialize import materialized
+from featurekit.clock import DAY
 from featurekit.errors import GateError, OnlineStoreError
 from featurekit.materializing import MaterializeErrors, RefreshFailure
+from featurekit.registry.state import RefreshKind
+from tests.cli.conftest import Cli
 from tests.registry.states import TODAY
 from tests.test_materializing import outcome
 
@@ -38,3 +45,45 @@ def test_what_failed_stands_beside_what_is_served_and_decides_the_exit_code() ->
 def test_without_a_failure_the_document_says_so() -> None:
     answer = materialized((outcome("spend"),))
     assert (answer.exit_code, answer.document["failures"], answer.document["not_tried"]) == (0, [], [])
+
+
+def states(answer_rows: tuple[tuple[object, ...], ...]) -> list[str]:
+    return [cell.text for row in answer_rows for cell in row[-1:] if isinstance(cell, Toned)]
+
+
+def test_what_was_computed_of_how_many_is_said() -> None:
+    some = replace(outcome("spend"), kind=RefreshKind.INCREMENTAL, computed=1_234, rows=20_000)
+    (table,) = materialized((some,)).blocks
+    assert isinstance(table, Table)
+    assert states(table.rows) == ["computed: 1,234 of 20,000 entities"]
+    (document,) = materialized((some,)).document["refreshes"]
+    assert (document["kind"], document["computed"]) == ("incremental", 1_234)
+
+
+def test_a_backfill_is_a_row_a_view_and_all_its_refreshes_in_json() -> None:
+    days = [replace(outcome("spend"), as_of=TODAY - day * DAY, is_new=day > 0) for day in (2, 1, 0)]
+    answer = materialized(tuple(days), by_view=True)
+    (table,) = answer.blocks
+    assert isinstance(table, Table)
+    assert (table.rows[0][1], states(table.rows)) == (
+        "2013-11-13T00:00Z … 2013-11-15T00:00Z",
+        ["2 computed, 1 there already"],
+    )
+    assert len(answer.document["refreshes"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--as-of", "2013-11-15", "--at", "2013-11-15"), "--as-of and --at are both given"),
+        (("--as-of", "2013-11-15", "--from", "2013-11-15"), "--as-of and --from are both given"),
+        (("--to", "2013-11-15"), "--to is given without --from"),
+        (("--from", "2013-11-15", "--full"), "--from and --full are both given"),
+        (("--restate", " "), "--restate has no reason"),
+        (("--restate", "--full"), "--restate has no reason"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(cli: Cli, words: tuple[str, ...], what: str) -> None:
+    shown = cli("materialize", *words)
+    assert shown.exit_code == 2
+    assert what in shown.stderr
