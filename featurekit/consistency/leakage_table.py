@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from featurekit.arrow_types import from_arrow, to_arrow
 from featurekit.compiled import CompiledService, ServiceOutput
@@ -22,6 +23,7 @@ from featurekit.errors import InputError, SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec, check_labels, read_labels
 from featurekit.offline.sql import Query, Select, call, long, name, render_query
+from featurekit.source_files import is_remote, source_files
 from featurekit.types import Boolean, DataType, Decimal, Field, Float32, Float64, Schema, integer_range, is_integer
 from featurekit.urls import shown_path
 
@@ -93,7 +95,7 @@ def read_training_table(engine: BatchEngine, service: CompiledService, spec: Aud
         path=spec.path, timestamp=spec.timestamp, timezone=spec.timezone, format=spec.format, columns=types
     )
     frame = read_labels(engine, service, labels)
-    present = [part.name for part in frame.schema.fields]
+    present = _physical(engine, spec, [part.name for part in frame.schema.fields])
     where = shown_path(spec.path)
     for output, column in columns.items():
         if column not in present:
@@ -114,6 +116,29 @@ def read_training_table(engine: BatchEngine, service: CompiledService, spec: Aud
         for output in service.outputs
     }
     return TrainingTable(rows=rows, at=at, inputs=inputs, features=features)
+
+
+def _physical(engine: BatchEngine, spec: AuditSpec, seen: list[str]) -> list[str]:
+    """Return the columns that Spark sees and the files have; SourceError where that is not the same.
+
+    Spark believes the schema that it wrote into a file once, also where pyarrow has renamed a column since and kept
+    that text: then the old name is still there, and all NULL, and the new one is not.
+    """
+    if is_remote(spec.path):
+        return seen
+    files = [file.path for file in source_files(spec.path, engine.root) if file.path.suffix == ".parquet"]
+    held = [set(pq.read_schema(file).names) for file in files]
+    wanted = (spec.timestamp, *spec.columns.values())
+    if hidden := next(
+        (column for column in wanted if column not in seen and any(column in names for names in held)), None
+    ):
+        raise SourceError(
+            f"Spark does not see the table's column {hidden}",
+            where=shown_path(spec.path),
+            why="the file was written by Spark, renamed its columns since, and still carries Spark's schema of then",
+            try_="write it without: table.replace_schema_metadata(None) in pyarrow",
+        )
+    return [column for column in seen if all(column in names for names in held)]
 
 
 def _rows(
