@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark tour record agree semantics fuzz types mutants bench bench-expr bench-time clean
+.PHONY: help setup fmt lint check test test-spark tour record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -80,6 +80,9 @@ bench-expr: setup ## twenty features over 1, 100 and 10,000 rows, beside DuckDB 
 
 bench-time: setup ## training sets beside a plain Spark join and Feast (in an environment of its own), and by size
 	$(RUN) -m benchmarks.time
+
+incremental: setup ## a month of daily refreshes from the day before, beside full ones: bits, rows read, CPU
+	$(RUN) -m benchmarks.incremental
 
 STOP := import pathlib, featurekit.online.embedded as server; server.stop(pathlib.Path(".featurekit"))
 
