@@ -11,6 +11,7 @@ from featurekit.definitions.source import SourceFormat, SourceKind
 from featurekit.expr.nodes import Column, columns
 from featurekit.expr.show import show
 from featurekit.lookup_plan import lookup_plan
+from featurekit.offline.join_shape import ShapeChoice
 from featurekit.offline.materialize import explain_sql
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.layout import HEADER, RowLayout, row_layout, storage_of
@@ -80,8 +81,8 @@ def explain_view(view: CompiledView, namespace: Namespace, *, as_of: Instant) ->
     )
 
 
-def explain_service(service: CompiledService) -> Explanation:
-    """Return what a service reads, computes and answers."""
+def explain_service(service: CompiledService, shapes: tuple[ShapeChoice, ...]) -> Explanation:
+    """Return what a service reads, computes and answers, and how its training sets are joined."""
     expressions = [item.expression for item in service.on_demand]
     inputs = tuple(dict.fromkeys(column for node in expressions for column in columns(node)))
     written = {(view.name, feature.name): feature.sql for view in service.on_demand_views for feature in view.features}
@@ -111,9 +112,14 @@ def explain_service(service: CompiledService) -> Explanation:
         ),
         sections=(
             Section(title="evaluator, over one request", language="python", text=source(expressions, inputs)),
+            Section(title="point-in-time join", language="text", text=_join(shapes)),
             Section(title="lookup plan", language="json", text=plan),
         ),
     )
+
+
+def _join(shapes: tuple[ShapeChoice, ...]) -> str:
+    return "\n".join(f"{choice.view}  {choice.described}" for choice in shapes)
 
 
 def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:

@@ -31,9 +31,11 @@ from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.history import History
+from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import read_manifest
 from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
+from featurekit.offline.point_in_time import join_shapes
 from featurekit.offline.rebuild import Rebuild, rebuild_dataset
 from featurekit.offline.row_diff import RowDiff, diff_rows
 from featurekit.offline.session import SparkEngine, start_engine
@@ -334,12 +336,20 @@ class FeatureStore:
             model, entities, request, at=at, on_unavailable=on_unavailable, request_id=request_id
         )
 
-    def explain(self, name: str) -> Explanation:
-        """Return how a view or service is computed, encoded and evaluated."""
+    def explain(self, name: str, labels: LabelSpec | None = None) -> Explanation:
+        """Return how a view or service is computed, encoded and evaluated, and how training sets of it are joined.
+
+        With `labels` the join is the one of these labels: they are counted, which needs Spark.
+        """
         if name in self.definitions.views:
             view = self.definitions.views[name]
             return explain_view(view, self.namespace, as_of=view.view.grid.served_at(self.settings.clock()))
-        return explain_service(self._service(name))
+        service = self._service(name)
+        if labels is not None:
+            return explain_service(service, join_shapes(self.engine, service, labels))
+        views = tuple({part.view.name: part.view for part in service.views}.values())
+        refused = None if self.settings.spark_master.startswith("local") else "the executors run on other machines"
+        return explain_service(service, choose_shapes(views, self.settings.root, [None] * len(views), refused=refused))
 
     def trace(self, feature: str, entity: Mapping[str, Any], *, at: Instant | None = None) -> Trace:
         """Follow one value from its source rows to what is served, through the real code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,19 +15,34 @@ from featurekit.clock import format_instant, parse_instant
 from featurekit.errors import InputError
 from featurekit.explain import Explanation
 from featurekit.feature_store import FeatureStore
+from featurekit.offline.labels import LabelSpec
+from featurekit.source_files import is_remote
 from featurekit.trace import Trace
 
 
 def explain(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="VIEW|SERVICE", help="A feature view or a feature service.")],
+    labels: Annotated[
+        str | None, typer.Option("--labels", metavar="FILE", help="Label rows: how a training set of them is joined.")
+    ] = None,
+    timestamp: Annotated[
+        str, typer.Option("--timestamp", metavar="COLUMN", help="The labels' column that says when each row was asked.")
+    ] = "event_timestamp",
 ) -> Answer:
     """Show what a view or service compiles to.
 
-    Its definition, typed IR, Spark SQL, evaluator, key and row layout. Computes nothing.
+    Its definition, typed IR, Spark SQL, evaluator, key and row layout; of a service also how training sets of it are
+    joined, and why so. Computes nothing, but counts the labels where they are given.
     """
+    spec = None if labels is None else LabelSpec(path=_absolute(labels), timestamp=timestamp)
     with FeatureStore(invocation(context).settings()) as store:
-        return explained(store.explain(name))
+        return explained(store.explain(name, spec))
+
+
+def _absolute(labels: str) -> str:
+    """Return a label file's path; a relative one is relative to where the command is given."""
+    return labels if is_remote(labels) else str(Path(labels).absolute())
 
 
 def explained(found: Explanation) -> Answer:

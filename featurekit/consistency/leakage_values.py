@@ -25,7 +25,7 @@ from featurekit.expr.nodes import Column
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.as_of import FOUND
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.point_in_time import narrowed, used_features
+from featurekit.offline.join_plan import narrowed, used_features
 from featurekit.status import Status
 from featurekit.targets.python import compile_loop
 from featurekit.types import DataType, Timestamp, integer_range, is_integer

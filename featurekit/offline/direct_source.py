@@ -18,7 +18,7 @@ from featurekit.arrow_types import from_arrow, to_arrow
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView, SlotFunction
 from featurekit.definitions.source import SourceFormat, SourceKind
-from featurekit.errors import InputError
+from featurekit.errors import InputError, SourceError
 from featurekit.expr.nodes import Column, Node
 from featurekit.expr.show import show
 from featurekit.offline.rows_sql import RowExpressions, latest_arguments
@@ -68,8 +68,8 @@ def direct_source(view: CompiledView, root: Path) -> DirectSource | str:
     try:
         files = tuple(file.path for file in source_files(source.path, root))
         stored = [pq.read_schema(file) for file in files]
-    except (pa.ArrowException, OSError):
-        return "a file can't be read"
+    except (pa.ArrowException, OSError, SourceError):
+        return "a file can't be read"  # Spark says which, and why
     for found in stored:
         for column in columns:
             if not _is_alike(found, column, types[column]):

@@ -74,12 +74,29 @@ class ShapeChoice:
             return None
         return round(self.events.pairs_per_label * self.labels.rows)
 
+    @property
+    def described(self) -> str:
+        """The shape, why, and the numbers, in one line."""
+        numbers = []
+        if self.events is not None:
+            numbers.append(f"{self.events.rows:,} events in reach")
+            if self.events.entities is not None:
+                numbers.append(f"of about {self.events.entities:,} entities, the largest of {self.events.largest:,}")
+        if self.labels is not None:
+            numbers.append(f"{self.labels.rows:,} labels of about {self.labels.entities:,} entities")
+        if self.pairs is not None:
+            numbers.append(f"a plain join would go through some {self.pairs:,} pairs")
+        return f"{self.shape.value}: {self.why}" + (f" ({', '.join(numbers)})" if numbers else "")
+
 
 def choose_shapes(
-    views: Sequence[CompiledView], root: Path, labels: Sequence[LabelSize | None], *, local: bool
+    views: Sequence[CompiledView], root: Path, labels: Sequence[LabelSize | None], *, refused: str | None = None
 ) -> tuple[ShapeChoice, ...]:
-    """Return the shape for each view; all are in memory or none is, so that no row is joined twice."""
-    found = [choose_shape(view, root, size, local=local) for view, size in zip(views, labels, strict=True)]
+    """Return the shape for each view; all are in memory or none is, so that no row is joined twice.
+
+    `refused` says why none can be.
+    """
+    found = [choose_shape(view, root, size, refused=refused) for view, size in zip(views, labels, strict=True)]
     other = next((choice for choice in found if choice.shape is not JoinShape.IN_MEMORY), None)
     if other is None:
         return tuple(found)
@@ -90,9 +107,11 @@ def choose_shapes(
     )
 
 
-def choose_shape(view: CompiledView, root: Path, labels: LabelSize | None, *, local: bool) -> ShapeChoice:
+def choose_shape(
+    view: CompiledView, root: Path, labels: LabelSize | None, *, refused: str | None = None
+) -> ShapeChoice:
     """Return the shape for a view, from footers, a sample of keys, and the size of the labels where that is known."""
-    source = direct_source(view, root) if local else "the executors run on other machines"
+    source = refused or direct_source(view, root)
     if isinstance(source, str):
         return _by_labels(view, labels, None, source)
     events = _events(source, labels)

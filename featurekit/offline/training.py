@@ -21,6 +21,7 @@ from featurekit.expr.functions import CATALOGUE_VERSION
 from featurekit.offline.dataset_statistics import Content, hash_of, read_content
 from featurekit.offline.definition_record import record_definitions
 from featurekit.offline.engine import BatchEngine
+from featurekit.offline.join_plan import evidence_columns
 from featurekit.offline.labels import LabelSpec, read_labels
 from featurekit.offline.manifest import (
     MANIFEST,
@@ -31,7 +32,7 @@ from featurekit.offline.manifest import (
     ViewCoverage,
     write_manifest,
 )
-from featurekit.offline.point_in_time import evidence_columns, point_in_time
+from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.snapshot import (
     FileSnapshot,
     SourceSnapshot,

@@ -9,15 +9,21 @@ from decimal import Decimal as PyDecimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from featurekit.clock import DAY, HOUR, parse_instant
-from featurekit.compiled import CompiledService
+from featurekit.compiled import CompiledService, SlotFunction
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.service import FeatureService, ServiceFeatures
 from featurekit.definitions.source import Source
 from featurekit.offline import join_shape
+from featurekit.offline.as_of import sweep_of
+from featurekit.offline.direct_source import DirectSource, direct_source
+from featurekit.offline.in_memory import slots_in_memory
 from featurekit.offline.join_shape import JoinShape, LabelSize, choose_shape
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.point_in_time import join_shapes, point_in_time
@@ -216,16 +222,57 @@ def test_the_shape_follows_from_sizes(
     tmp_path: Path, labels: LabelSize | None, local: bool, shape: JoinShape, why: str
 ) -> None:
     (part, *_) = services_of(tmp_path, 1)["flat"].views
-    choice = choose_shape(part.view, tmp_path, labels, local=local)
+    choice = choose_shape(part.view, tmp_path, labels, refused=None if local else "the executors run on other machines")
     assert choice.shape is shape
     assert why in choice.why
 
 
 def test_events_out_of_reach_are_not_counted(tmp_path: Path) -> None:
     (part, *_) = services_of(tmp_path, 1)["flat"].views
-    whole = choose_shape(part.view, tmp_path, LABELS, local=True).events
+    whole = choose_shape(part.view, tmp_path, LABELS, refused=None).events
     early = replace(LABELS, earliest=DAY0 - 9 * DAY, latest=DAY0 - DAY)
-    none = choose_shape(part.view, tmp_path, early, local=True).events
+    none = choose_shape(part.view, tmp_path, early, refused=None).events
     assert whole is not None
     assert none is not None
     assert (whole.rows, none.rows) == (400, 0)
+
+
+def test_a_key_with_a_million_rows_costs_as_its_rows_not_as_its_pairs(tmp_path: Path) -> None:
+    rows, marks = 1_000_000, 2_000
+    draw = np.random.default_rng(5)
+    at = DAY0 + np.sort(draw.integers(0, 30 * DAY, rows))
+    amounts = np.round(draw.lognormal(3, 1, rows), 2)
+    times = pa.array(at).cast(pa.timestamp("us", "UTC"))
+    table = pa.table({"shop": pa.array(["hot"] * rows), "at": times, "amount": pa.array(amounts)})
+    pq.write_table(table, tmp_path / "hot.parquet")
+    view = FeatureView(
+        name="hot",
+        entity="shop",
+        source="hot",
+        refresh=Refresh(every=HOUR),
+        features=features(
+            n={"sql": "count(*)", "window": "20d"},
+            total={"sql": "sum(amount)", "window": "20d"},
+            last={"sql": "amount"},
+        ),
+    )
+    repository = compiled(
+        tmp_path,
+        entities=[Entity(name="shop", join_keys={"shop": String()})],
+        sources=[Source(name="hot", path="hot.parquet", event_timestamp="at")],
+        views=[view],
+    )
+    hot = repository.views["hot"]
+    source = direct_source(hot, tmp_path)
+    assert isinstance(source, DirectSource)
+    asked = DAY0 + draw.integers(0, 30 * DAY, marks)
+    slots, places = slots_in_memory(source, sweep_of(hot), [pa.array(["hot"] * marks)], asked, None)
+    low, high = np.searchsorted(at, asked - 20 * DAY), np.searchsorted(at, asked)
+    assert (high - low).sum() > 500_000_000
+    of_label = slots.take(pa.array(places))
+    names = {slot.function: slot.name for slot in hot.slots}
+    assert of_label[names[SlotFunction.COUNT]].to_pylist() == (high - low).tolist()
+    assert of_label[names[SlotFunction.LATEST]].to_pylist() == amounts[high - 1].tolist()
+    totals = of_label[names[SlotFunction.SUM]].to_pylist()
+    for mark in range(0, marks, 100):
+        assert totals[mark] == math.fsum(amounts[low[mark] : high[mark]].tolist())
