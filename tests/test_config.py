@@ -102,6 +102,11 @@ def test_what_spark_is_told_is_not_shown_either(tmp_path: Path) -> None:
         ("[redis]\ntimeout_ms = true", "can't be True"),
         ("[redis]\nretention = '7 days'", "not a duration"),
         ("now = '2013-11-15T02:00'", "no zone"),
+        ("[served_log]\nsample = 10", "10.0 is not a share"),  # no percentage: case 54
+        ("[served_log]\nsample = 0", "0.0 is not a share"),
+        ("[served_log]\nsample = true", "can't be True"),
+        ("[served_log]\nqueue = 0", "can't be 0"),
+        ("[served_log]\nrotate = '0s'", "can't be '0s'"),
     ],
 )
 def test_a_wrong_setting_is_refused(tmp_path: Path, text: str, what: str) -> None:
@@ -118,3 +123,11 @@ def test_a_close_name_is_suggested(tmp_path: Path) -> None:
 def test_a_settings_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="no settings file"):
         read_settings(start=tmp_path, environ={}, file=tmp_path / "other.toml")
+
+
+def test_the_served_log_lies_where_the_settings_file_says(tmp_path: Path) -> None:
+    settings = _read(tmp_path, "[served_log]\npath = 'served'\nsample = 0.1\nrotate = '1m'\nqueue = 5\n", {})
+    assert settings.served_log == tmp_path.resolve() / "served"
+    assert (settings.served_log_sample, settings.served_log_rotate, settings.served_log_queue) == (0.1, 60_000_000, 5)
+    assert _read(tmp_path, "", {"FEATUREKIT_SERVED_LOG_SAMPLE": "0.5"}).served_log_sample == 0.5
+    assert _read(tmp_path, "", {}).served_log is None

@@ -92,7 +92,6 @@ class ServedLog:
         self._rotate, self._max_file_bytes = rotate, max_file_bytes
         self._queue = queue
         self._clock, self._random = clock, random
-        self._counts = LogCounts()
         self._closed = False
         self.begin()
         _LOGS.add(self)
@@ -100,6 +99,7 @@ class ServedLog:
     def begin(self) -> None:
         """Forget what waits, and the thread: also in a forked child, whose parent writes what it was handed."""
         self._lock = threading.Lock()
+        self._counts = LogCounts()
         self._waiting: list[Served] = []
         self._rows = 0
         self._wake = threading.Event()
