@@ -51,7 +51,9 @@ def test_a_range_into_the_future_is_refused_and_stalls_nothing(
     assert (after["as_of"], after["is_new"]) == ("2026-01-09T00:00Z", True)
 
 
-def test_registering_again_leaves_the_watermark(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # 18
+def test_registering_the_same_again_leaves_the_watermark(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # 18
     well(cli("register", "--json"))
     well(cli("materialize", "--json"))
     definitions = project / "feature_defs" / "example.yaml"

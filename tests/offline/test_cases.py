@@ -61,6 +61,7 @@ class Case:
     """Rows of one entity, `before` the as-of in microseconds, and what its features then are; {}: no row at all."""
 
     name: str
+    number: int | None = None  # of the public case, in `test_cases_list.py`
     rows: tuple[dict[str, Any], ...]
     expected: dict[str, Any]
     key: int = 1
@@ -73,75 +74,98 @@ def row(before: int, **cells: Any) -> dict[str, Any]:
 
 
 CASES: Final = (
-    Case(  # 1
-        name="a later row does not leak", rows=(row(HOUR, v=50), row(-HOUR, v=67)), expected={"last_v": 50, "n_7d": 1}
+    Case(
+        number=1,
+        name="a later row does not leak",
+        rows=(row(HOUR, v=50), row(-HOUR, v=67)),
+        expected={"last_v": 50, "n_7d": 1},
     ),
-    Case(  # 7
+    Case(
+        number=7,
         name="three events a minute apart are three events",
         rows=tuple(row(step * MINUTE, v=1) for step in (1, 2, 3)),
         expected={"n_6h": 3, "last_at": AS_OF - MINUTE},
     ),
-    Case(  # 10
+    Case(
+        number=9,
+        name="the last event is when it happened, not when it was computed",
+        rows=(row(2 * HOUR, v=1), row(3 * HOUR, v=2)),
+        expected={"__last_event": AS_OF - 2 * HOUR},
+    ),
+    Case(
+        number=10,
         name="the newest row before the bound counts, the one on it does not",
         rows=(row(0, v=15), row(1, v=14), row(HOUR, v=13)),
         expected={"last_v": 14, "n_6h": 2, "__last_event": AS_OF - 1},
     ),
-    Case(  # 11
+    Case(
+        number=11,
         name="a window of n days holds n midnights",
         rows=tuple(row(day * DAY, v=1) for day in range(41)),
         expected={"n_30d": 30, "n_7d": 7},
     ),
-    Case(  # 11, at the start
+    Case(
+        number=11,
         name="the row at the window's start is in, the one before is not",
         rows=(row(7 * DAY), row(7 * DAY + 1)),
         expected={"n_7d": 1, "n_30d": 2},
     ),
-    Case(  # 12
+    Case(
+        number=12,
         name="rows after the request do not enter the window",
         rows=(row(1 * SECOND), row(-1 * SECOND, known=AS_OF), row(0)),
         expected={"n_6h": 1},
     ),
-    Case(  # 14
+    Case(
+        number=14,
         name="the third correction is the value",
         rows=tuple(row(HOUR, id="three", v=version, known=AS_OF - HOUR + version) for version in (2, 3, 1)),
         expected={"last_v": 3, "n_6h": 1, "sum_v": 3},
     ),
-    Case(  # 15
+    Case(
+        number=15,
         name="a correction that was not known yet does not count",
         rows=(row(HOUR, id="late", v=1), row(HOUR, id="late", v=2, known=KNOWN_AT + 1)),
         expected={"last_v": 1, "sum_v": 1},
     ),
-    Case(  # 15, at the bound
+    Case(
+        number=15,
         name="a correction known at the very known-at counts",
         rows=(row(HOUR, id="timely", v=1), row(HOUR, id="timely", v=2, known=KNOWN_AT)),
         expected={"last_v": 2, "sum_v": 2},
     ),
-    Case(  # 16
+    Case(
+        number=16,
         name="a row that lands after its event still counts once it is known",
         rows=(row(HOUR, v=1, known=AS_OF + MINUTE), row(2 * HOUR, v=2)),
         expected={"last_v": 1, "n_6h": 2},
     ),
-    Case(  # 16
+    Case(
+        number=16,
         name="an older row that lands later replaces nothing newer",
         rows=(row(HOUR, v=1), row(2 * HOUR, v=2, known=AS_OF + MINUTE)),
         expected={"last_v": 1, "n_6h": 2},
     ),
-    Case(  # 19
+    Case(
+        number=19,
         name="the order of the rows in a batch decides nothing",
         rows=(row(MINUTE, v=30), row(2 * MINUTE, v=20), row(3 * MINUTE, v=10)),
         expected={"last_v": 30},
     ),
-    Case(  # 19, equal times
+    Case(
+        number=19,
         name="of two rows at one instant the later known one is the latest, then the greater",
         rows=(row(MINUTE, v=9, known=AS_OF - 3), row(MINUTE, v=2, known=AS_OF - 2), row(MINUTE, v=1, known=AS_OF - 2)),
         expected={"last_v": 2},
     ),
-    Case(  # 20
+    Case(
+        number=20,
         name="a value older than its ttl is expired",
         rows=(row(DAY + 1, v=17),),
         expected={"last_v": None, "__status_last_v": Status.EXPIRED, "max_v": 17},
     ),
-    Case(  # 20, at the bound
+    Case(
+        number=20,
         name="a value exactly as old as its ttl is present",
         rows=(row(DAY, v=17),),
         expected={"last_v": 17, "__status_last_v": Status.PRESENT},
@@ -156,12 +180,14 @@ CASES: Final = (
         rows=(row(HOUR, v=None), row(2 * HOUR, v=5)),
         expected={"last_v": None, "__status_last_v": Status.NULL, "max_v": 5},
     ),
-    Case(  # 22
+    Case(
+        number=22,
         name="an event in the tail that two windows share is in both",
         rows=(row(5 * HOUR + 59 * MINUTE), row(11 * HOUR + 59 * MINUTE), row(MINUTE)),
         expected={"n_6h": 2, "n_12h": 3, "ratio": 2 / 3},
     ),
-    Case(  # 23
+    Case(
+        number=23,
         name="an edited event counts as what it became, once",
         rows=(row(DAY, id="edited", v=1), row(DAY, id="edited", v=-1, known=AS_OF - HOUR)),
         expected={"sum_v": -1, "n_7d": 1},
@@ -180,31 +206,34 @@ CASES: Final = (
         ),
         expected={"n_7d": 1, "sum_v": 3},
     ),
-    Case(  # 34
+    Case(
+        number=34,
         name="nulls are no values of an aggregate",
         rows=(row(1, v=1), row(2, v=None), row(3, v=2)),
         expected={"count_v": 2, "max_v": 2, "min_v": 1, "sum_v": 3, "n_7d": 3},
     ),
-    Case(  # 35
+    Case(
+        number=35,
         name="what cancels out averages to zero, and nothing averages to null",
         rows=(row(1, x=10.0), row(2, x=-10.0)),
         expected={"avg_x": 0.0, "sum_x": 0.0, "sum_v": None, "count_v": 0},
     ),
-    Case(  # 37
-        name="a float32 keeps its bits", rows=(row(1, f=FLOAT32),), expected={"last_f": FLOAT32}
+    Case(number=37, name="a float32 keeps its bits", rows=(row(1, f=FLOAT32),), expected={"last_f": FLOAT32}),
+    Case(
+        number=38,
+        name="a sum of fractions is not truncated",
+        rows=(row(1, x=0.5), row(2, x=0.7)),
+        expected={"sum_x": 1.2},
     ),
-    Case(  # 38
-        name="a sum of fractions is not truncated", rows=(row(1, x=0.5), row(2, x=0.7)), expected={"sum_x": 1.2}
-    ),
-    Case(  # 40
+    Case(
+        number=40,
         name="money is exact",
         rows=(row(1, money=PyDecimal("0.10")), row(2, money=PyDecimal("0.20"))),
         expected={"sum_money": PyDecimal("0.30")},
     ),
-    Case(  # 43
-        name="a key of 64 bits", rows=(row(1, v=2**63 - 1),), expected={"last_v": 2**63 - 1}, key=BIG_KEY
-    ),
-    Case(  # 46
+    Case(number=43, name="a key of 64 bits", rows=(row(1, v=2**63 - 1),), expected={"last_v": 2**63 - 1}, key=BIG_KEY),
+    Case(
+        number=46,
         name="extremes over several days are extremes of values",
         rows=(row(MINUTE, v=5), row(2 * MINUTE, v=3), row(3 * MINUTE, v=4)),
         expected={"max_v": 5, "min_v": 3},

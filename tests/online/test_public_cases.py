@@ -152,3 +152,14 @@ def test_a_row_written_under_anothers_key_space_is_not_served(url: str, store: R
     store.write({key_space(view, AS_OF).row(b"1"): old})
     with client_of(url, at=AS_OF + DAY) as client:
         assert client.lookup("service", {"user_id": 1}).status("view.x") is Status.UNAVAILABLE
+
+
+def test_a_request_that_lasts_over_midnight_has_one_time(url: str, store: RedisStore) -> None:
+    view = view_plan([plan_field("x", Int64())], keys={"user_id": Int64()})
+    publish(store, service_plan(view))
+    for as_of, value in ((AS_OF, 1), (AS_OF + DAY, 2)):
+        materialize(store, url, view, as_of, offline_batch(view, [{"user_id": 1, "x": value}]))
+    times = iter((AS_OF + DAY - 1, AS_OF + 2 * DAY))
+    with FeatureClient(url, project="shop", environment="test", clock=lambda: next(times)) as client:
+        assert client.lookup("service", {"user_id": 1}).to_dict()["view.x"] == 1
+        assert client.lookup("service", {"user_id": 1}).to_dict()["view.x"] == 2
