@@ -165,8 +165,6 @@ def _source(
     created = "created" if chance.random() < 0.85 else None
     written: dict[str, Any] = {"event_timestamp": "event", "created_timestamp": created}
     plain: dict[str, Any] = {"kind": kind, "created": created, "zone": zone, "clocks": clocks, "dates": dates}
-    if clocks or dates:
-        written["timezone"] = zone
     if created and chance.random() < 0.3:
         written |= {"known_from": format_instant(near - DAY), "assumed_lag": "1h"}
         plain |= {"known_from": near - DAY, "lag": HOUR}
@@ -175,6 +173,8 @@ def _source(
     if kind == reference.CHANGES:
         more_written, more_plain = _changes(chance)
         written, plain = written | more_written, plain | more_plain
+    if clocks or any(written.get(label) in dates for label in ("event_timestamp", "created_timestamp", "valid_to")):
+        written["timezone"] = zone
     if kind != reference.EVENTS:
         written["kind"] = kind
     source = Source(name=f"log_{name}", path=f"{name}.parquet", **written)
