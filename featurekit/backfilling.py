@@ -205,8 +205,10 @@ def _backfill(
     restate: str | None,
     tenancy: Tenancy,
 ) -> tuple[list[RefreshOutcome], list[tuple[Instant, GateError]]]:
-    begun = {at: _begin(view, at, history, to, clock, restate) for at in as_ofs}
+    begun = _begin(view, as_ofs, history, to, clock, restate)
     try:
+        for each in begun.values():
+            each.draft.begin()
         before = snapshot_source(engine, view)
         invisible = count_invisible(engine, view)
         requests = at_instants(engine, known_entities(engine, view), tuple(as_ofs))
@@ -220,7 +222,8 @@ def _backfill(
             _give_up(each, error, to, clock())
         raise
     counters = add_counters(counted.to_batches())
-    outcomes, refused = [], []
+    ended: list[tuple[RefreshRecord, HistoryEntry]] = []
+    refused = []
     for at, each in begun.items():
         own = counters_of(counters, at)
         try:
@@ -229,47 +232,44 @@ def _backfill(
             _give_up(each, error, to, clock())
             refused.append((at, error))
         else:
-            outcomes.append(_settle(view, each, own, before, invisible, to, clock()))
-    return outcomes, refused
+            ended.append(_settle(view, each, own, before, clock()))
+    # A run that dies before this has kept them all the same: the next one finds them, and the registry learns of them.
+    to.registry.complete_backfill(record for record, _ in ended)
+    return [replace(_outcome(entry), invisible=invisible, is_new=True) for _, entry in ended], refused
 
 
 def _begin(
-    view: CompiledView, as_of: Instant, history: History, to: Deployment, clock: Clock, restate: str | None
-) -> _Begun:
-    record = to.registry.start_refresh(
-        view=view.name,
-        fingerprint=view.fingerprint.data,
-        as_of=as_of,
-        started_at=clock(),
-        kind=RefreshKind.BACKFILL,
-        reason=restate,
+    view: CompiledView, as_ofs: Sequence[Instant], history: History, to: Deployment, clock: Clock, restate: str | None
+) -> dict[Instant, _Begun]:
+    records = to.registry.start_backfill(
+        view=view.name, fingerprint=view.fingerprint.data, as_ofs=as_ofs, started_at=clock(), reason=restate
     )
-    draft = history.draft(view, as_of, record.restatement, kind=RefreshKind.BACKFILL, reason=restate)
-    return _Begun(record=record, draft=draft.begin())
+    return {
+        at: _Begun(
+            record=record,
+            draft=history.draft(view, at, record.restatement, kind=RefreshKind.BACKFILL, reason=restate),
+        )
+        for at, record in records.items()
+    }
 
 
 def _settle(
-    view: CompiledView,
-    begun: _Begun,
-    counters: Mapping[str, int],
-    snapshot: SourceSnapshot,
-    invisible: int,
-    to: Deployment,
-    now: Instant,
-) -> RefreshOutcome:
+    view: CompiledView, begun: _Begun, counters: Mapping[str, int], snapshot: SourceSnapshot, now: Instant
+) -> tuple[RefreshRecord, HistoryEntry]:
+    """Give the draft its name, and return the record as it ends with it."""
     visible_from = max(begun.record.as_of + view.view.availability_delay, now)
     entry = begun.draft.written(counters, snapshot=snapshot).finish(visible_from=visible_from, completed_at=now)
-    to.registry.complete_refresh(
+    record = replace(
         begun.record,
+        status=RefreshStatus.COMPLETE,
         completed_at=now,
         visible_from=visible_from,
         rows=entry.rows,
-        bytes_=entry.bytes,
+        bytes=entry.bytes,
         snapshot=json.dumps(snapshot.to_json()),
         counters=json.dumps(without_files(counters)),
-        kind=RefreshKind.BACKFILL,
     )
-    return replace(_outcome(entry), invisible=invisible, is_new=True)
+    return record, entry
 
 
 def _outcome(entry: HistoryEntry) -> RefreshOutcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +95,44 @@ class Registry:
                 kind=kind,
                 reason=reason,
             )
+
+    def start_backfill(
+        self, *, view: str, fingerprint: str, as_ofs: Sequence[Instant], started_at: Instant, reason: str | None
+    ) -> dict[Instant, RefreshRecord]:
+        """Return the records of refreshes that begin now in one job, by as-of, as `start_refresh` does of one."""
+        with self._database.writing() as connection:
+            return {
+                as_of: refreshes.write_start(
+                    connection,
+                    self._namespace,
+                    view=view,
+                    fingerprint=fingerprint,
+                    as_of=as_of,
+                    started_at=started_at,
+                    snapshot="{}",
+                    kind=RefreshKind.BACKFILL,
+                    reason=reason,
+                )
+                for as_of in as_ofs
+            }
+
+    def complete_backfill(self, ended: Iterable[RefreshRecord]) -> None:
+        """Write that refreshes of one job are complete: their records as they are now."""
+        with self._database.writing() as connection:
+            for record in ended:
+                refreshes.write_end(
+                    connection,
+                    self._namespace,
+                    record.id,
+                    of=(RefreshStatus.RUNNING, RefreshStatus.COMPLETE),
+                    status=RefreshStatus.COMPLETE.value,
+                    completed_at=record.completed_at,
+                    visible_from=record.visible_from,
+                    rows=record.rows,
+                    bytes=record.bytes,
+                    snapshot=record.snapshot,
+                    counters=record.counters,
+                )
 
     def complete_refresh(
         self,
