@@ -14,6 +14,7 @@ from featurekit.arrow_types import to_arrow
 from featurekit.compiled import CompiledRepository, CompiledView
 from featurekit.definitions.service import FeatureService, ServiceFeatures
 from featurekit.offline.as_of import as_of_rows, at_instants, known_entities
+from featurekit.offline.join_shape import JoinShape
 from featurekit.offline.materialize import materialized_frame
 from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.session import SparkEngine
@@ -102,7 +103,8 @@ def compile_round(base: Path, drawn: Round) -> CompiledRepository:
 def compare_round(engine: SparkEngine, base: Path, drawn: Round, *, paths: Iterable[str] | None = None) -> Outcome:
     """Compute a round by each path, and compare every cell.
 
-    `training` is the path of label rows; `history` and `incremental` are of a source that grows, by turns of the views.
+    `training` is the path of label rows, whose join takes its shapes by turns; `history` and `incremental` are of a
+    source that grows, by turns of the views.
     """
     repository = compile_round(base, drawn)
     wanted = tuple(paths) if paths is not None else (*PATHS, "training", *GROWING)
@@ -162,7 +164,8 @@ def _of_labels(engine: SparkEngine, repository: CompiledRepository, drawn: Round
     ]
     table = pa.table([array.cast(to_arrow(kind)) for array, kind in zip(arrays, kinds.values(), strict=True)], [*kinds])
     frame = engine.session.createDataFrame(table)
-    answered = python_rows(engine.to_arrow(point_in_time(engine, repository.services["all"], frame)))
+    shape = tuple(JoinShape)[drawn.number % len(JoinShape)]
+    answered = python_rows(engine.to_arrow(point_in_time(engine, repository.services["all"], frame, shape=shape)))
     assert sorted(row["row"] for row in answered) == list(range(len(rows)))
     roles = {
         view.name: Role(
