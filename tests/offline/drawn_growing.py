@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
+from featurekit.offline import incremental
 from featurekit.offline.history import History
 from featurekit.offline.incremental import incremental_frame
 from featurekit.offline.materialize import materialize
@@ -37,7 +39,8 @@ def by_growing(engine: SparkEngine, base: Path, view: DrawnView, log: Rows) -> d
     if rest := [row for row in log if not landed(row, view, early)]:
         write_rows(folder / "1.parquet", view.columns, rest)
     if late > early:
-        rows = incremental_frame(grown, there, late, entry, history.read(grown, there, entry))
+        with all_may_be_touched():
+            rows = incremental_frame(grown, there, late, entry, history.read(grown, there, entry))
         if rows.frame is not None:
             found["incremental"] = (late, python_rows(grown.to_arrow(rows.frame)))
     return found
@@ -47,6 +50,16 @@ def landed(row: Row, view: DrawnView, as_of: int) -> bool:
     """Return whether a row is in the source when a refresh runs; what says no such time always was."""
     created = reference.read(row, view.meaning.source)[CREATED]
     return view.meaning.source.created is None or created is None or created <= as_of + view.meaning.lateness
+
+
+@contextmanager
+def all_may_be_touched() -> Iterator[None]:
+    """Have a refresh computed from the one before, also where one in full is no more work: here all entities change."""
+    most, incremental.MOST_TOUCHED = incremental.MOST_TOUCHED, 100.0  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        incremental.MOST_TOUCHED = most  # type: ignore[misc]
 
 
 def swallow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

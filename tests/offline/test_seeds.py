@@ -100,8 +100,16 @@ def ends_that_bring_back_the_row_before(rows: list[Row], view: View, as_of: int)
     return RIGHT_STATES([row for row in rows if reference.holds(row, as_of)], view, as_of)
 
 
-def snapshot_of_what_is_there(rows: list[Row], view: View, as_of: int) -> list[Row]:
-    return RIGHT_SNAPSHOT([row for row in rows if reference.known(row, view, as_of)], view, as_of)
+def snapshot_that_is_waited_for(rows: list[Row], view: View, as_of: int) -> list[Row]:
+    if view.source.kind != reference.SNAPSHOTS:
+        return RIGHT_VISIBLE(rows, view, as_of)
+    dated = [row for row in rows if row[CREATED] is not None and reference.happened(row, as_of)]
+    on_its_way = {row[EVENT] for row in dated if not reference.known(row, view, as_of)}
+    return RIGHT_VISIBLE([row for row in dated if row[EVENT] not in on_its_way], view, as_of)
+
+
+def every_snapshot(rows: list[Row], as_of: int) -> list[Row]:
+    return [row for row in rows if reference.happened(row, as_of)]
 
 
 def window_without_its_start(rows: list[Row], window: Any, as_of: int, event: str) -> list[Row]:
@@ -146,7 +154,7 @@ def earlier_of_two(clock: int, zone: str) -> int:
     return min(right, *(at for at in hours if reading(at, zone) == clock), right)
 
 
-RIGHT_STATES, RIGHT_SNAPSHOT, RIGHT_INSIDE = reference.states, reference.newest_snapshot, inside
+RIGHT_STATES, RIGHT_VISIBLE, RIGHT_INSIDE = reference.states, reference.visible, inside
 RIGHT_START, RIGHT_DATE, RIGHT_LATEST = reference_time.start_of, reference_time.first_date, reference.latest
 RIGHT_INSTANT = reference_time.instant_of
 WRONG: dict[str, list[Rule]] = {
@@ -163,7 +171,8 @@ WRONG: dict[str, list[Rule]] = {
     "a state has ended at its very end": [
         (reference, "holds", lambda row, as_of: row[UNTIL] is None or row[UNTIL] > as_of)
     ],
-    "a snapshot counts before it is whole": [(reference, "newest_snapshot", snapshot_of_what_is_there)],
+    "a snapshot is waited for until it is whole": [(reference, "visible", snapshot_that_is_waited_for)],
+    "the rows of all snapshots count": [(reference, "newest_snapshot", every_snapshot)],
     "a window leaves out its first instant": [(reference, "inside", window_without_its_start)],
     "the calendar is that of UTC": [
         (reference, "start_of", calendar_of_utc),
