@@ -8,6 +8,7 @@ refresh is computed in full, and the reason is said.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 MOST_TOUCHED: Final = 0.5
 """The share of entities from which on a refresh in full is no more work (measured: `make incremental`)."""
+MOST_FOLDERS: Final = 100
+"""Of tiles: their files are small, and there are some for each refresh; beyond, all are made anew."""
 _ALL: Final = "events of all"
 
 
@@ -104,13 +107,13 @@ def _from_tiles(
     store = TileStore(base.path.parent)
     folders = store.folders(base.as_of, base.snapshot)
     mergeable = begins_with_buckets(view, span.after)
-    if folders is None or came_dated_back(engine, view, span, added):
+    if folders is None or len(folders) > MOST_FOLDERS or came_dated_back(engine, view, span, added):
         whole = save_all_tiles(engine, view, span.after, store, now)
         store.drop_others(base.as_of, span.after)
         if not mergeable:
             return None
         frame = _all_merged(engine, view, span.after, (whole,))
-        return Incremental(frame=frame, changed=None, reason=f"tiles of all rows: there were none of {_shown(base)}")
+        return Incremental(frame=frame, changed=None, reason="tiles of all rows in reach, made anew")
     files = SourceFiles(old=tuple(map(Path, sorted(_by_path(base.snapshot)))), added=added)
     new = save_new_tiles(engine, view, span, store, folders, now, files)
     store.drop_others(base.as_of, span.after)
@@ -186,7 +189,10 @@ def why_full(view: CompiledView, as_of: Instant, base: HistoryEntry, now: Source
             return f"{path} is gone since {_shown(base)}"
         if (file.size, file.modified) != (new[path].size, new[path].modified):
             return f"{path} was written again since {_shown(base)}"
-    if new.keys() - old.keys() and source.origin in (SourceFormat.TABLE, SourceFormat.SQL):
+    by_query = source.origin in (SourceFormat.TABLE, SourceFormat.SQL)
+    # A file alone does not say which of its folders' names a pattern takes for columns.
+    behind_pattern = bool(view.source_schema.partitions) and has_magic(str(source.path))
+    if new.keys() - old.keys() and (by_query or behind_pattern):
         return f"source {source.name} has new files, and which of its rows are from them can't be told"
     return None
 

@@ -74,13 +74,13 @@ def save_new_tiles(
     """Make tiles of the rows that came since the base, list them with the base's, and return the new folders."""
     touches = came(view, span)
     raw, where = any_of(touch.raw for touch in touches), (f"({' OR '.join(touch.where for touch in touches)})",)
-    if view.source.created_timestamp is not None:
+    if view.source.created_timestamp is not None or not files.added:
         new = [_written(engine, view, span.after, store, read_source(engine, view), raw, where)]
     else:
         # Nothing else tells when the rows of a new file came, however they are dated.
-        new = [_written(engine, view, span.after, store, read_source(engine, view, files.old), raw, where)]
-        if files.added:
-            new.append(_written(engine, view, span.after, store, read_source(engine, view, files.added), (), ()))
+        old, added = read_source(engine, view, files.old), read_source(engine, view, files.added)
+        new = [_written(engine, view, span.after, store, old, raw, where)]
+        new.append(_written(engine, view, span.after, store, added, (), ()))
     first = first_bucket(view, span.after)
     store.save(span.after, now, (*(folder for folder in folders if folder.as_of > first), *new))
     return tuple(new)

@@ -269,12 +269,9 @@ def _from(since: Instant | None) -> tuple[Sql, ...]:
 
 
 def has_new_rows(engine: BatchEngine, view: CompiledView, span: Span) -> bool:
-    """Return whether any row happened or landed: of snapshots that can be a new one, or take an old one away.
-
-    A snapshot is known when its last row is, so a row that lands at any later time counts, too.
-    """
+    """Return whether any row happened or landed: of snapshots it can be of a new one, or one more of the newest."""
     found = came(view, span)
-    events = event_steps(view, known_by=None, since=None, until=span.after)
+    events = event_steps(view, known_by=span.known_after, since=None, until=span.after)
     where = f"({' OR '.join(touch.where for touch in found)})"
     step = Select(columns=(("n", "count(*)"),), source=events.last, where=(before(name(EVENT), span.after), where))
     frame = engine.query(render_query(events.then("new", step)), {frame_name(view): read_source(engine, view)})

@@ -76,7 +76,10 @@ def drawn_rows(seed: int, days: int = 22) -> list[dict[str, Any]]:
             rows.append(row)
             if chance.random() < 0.25:
                 rows.append(_corrected(chance, row, chance.choice(rows)))
-    return rows
+    # Nothing else touches this one on the day on which its only event moves to another.
+    lonely = rows[0] | {"name": "lonely", "number": 1, "id": "lonely", "s": 0, "event": START + DAY + 13 * HOUR}
+    lonely["created"] = lonely["event"]
+    return [*rows, lonely, lonely | {"name": "moved", "created": START + 5 * DAY + 12 * HOUR}]
 
 
 def _corrected(chance: random.Random, row: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
