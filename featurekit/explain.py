@@ -159,9 +159,7 @@ def _kind_of_rows(view: CompiledView) -> tuple[tuple[str, str], ...]:
                 parts.append(f"unless {show(view.deleted)}")
             return (("changes", ", ".join(parts)),)
         case SourceKind.SNAPSHOTS:
-            return (
-                ("snapshots", f"the rows of the newest {source.event_timestamp} count, when all of them are known"),
-            )
+            return (("snapshots", f"the rows of the newest {source.event_timestamp} count, as far as they are known"),)
 
 
 def _slot(slot: Slot) -> ExplainedSlot:

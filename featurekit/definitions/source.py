@@ -254,8 +254,3 @@ def _parted(source: Source) -> Iterator[Problem]:
         yield problem_here(
             "partition by a created_timestamp that is not there", why=why, try_="add created_timestamp", path=path
         )
-    if source.kind is SourceKind.SNAPSHOTS:
-        why = "a snapshot is known when its last row is, so all of its rows are looked at"
-        yield problem_here(
-            "snapshots are not parted by created_timestamp", why=why, try_="of: event_timestamp", path=path
-        )

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 REQUESTS: Final = "featurekit_requests"
 _SLOTS: Final = "featurekit_slots"
-_ORDER_CREATED: Final = "$o created"
 FOUND: Final = "found"
 
 
@@ -190,8 +189,7 @@ def _query(
     order = [*key_names(view), KIND, EVENT]
     if is_ordered(view):
         # The order of rows: DESIGN T4. Spark sorts NULL first and NaN last, as struct comparison does.
-        order += [_ORDER_CREATED if view.source.kind is SourceKind.SNAPSHOTS else CREATED]
-        order += [f"$o{position}" for position in range(len(view.columns))]
+        order += [CREATED, *(f"$o{position}" for position in range(len(view.columns)))]
     return query.then(
         "sorted",
         Select(
@@ -215,9 +213,6 @@ def _inputs(view: CompiledView) -> tuple[tuple[str, Sql, DataType], ...]:
     inputs += [(label, row_sql(node), Boolean()) for node, label in expressions.filters.items()]
     inputs += [(label, row_sql(node), node.type) for node, label in latest_arguments(view).items()]
     if is_ordered(view):
-        if view.source.kind is SourceKind.SNAPSHOTS:
-            # A snapshot's rows are known together, and may still have been created one by one.
-            inputs.append((_ORDER_CREATED, call("unix_micros", name(CREATED)), Int64()))
         inputs += [
             (f"$o{position}", name(column_name(column)), column.type) for position, column in enumerate(view.columns)
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from featurekit.clock import Instant, parse_instant
 from featurekit.compiled import CompiledView
 from featurekit.definitions.partition import PartitionOf
-from featurekit.definitions.source import SourceFormat, SourceKind
+from featurekit.definitions.source import SourceFormat
 from featurekit.offline.sql import Sql, cast, name
 from featurekit.targets.spark import render_string
 from featurekit.types import DataType, String
@@ -30,7 +30,7 @@ def partition_names(
     # Rows are created when they happen or later, so a version from before the window is of no event in it. History
     # that came in bulk counts as known before it was loaded.
     known_from = None if source.known_from is None else parse_instant(source.known_from)
-    if known_by is None or source.kind is SourceKind.SNAPSHOTS:
+    if known_by is None:
         return _first(view, since), None
     return _first(view, since), partition.last(max(known_by, known_from or known_by) + 1)
 

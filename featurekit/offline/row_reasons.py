@@ -30,11 +30,6 @@ class Reason(StrEnum):
     LATER = "later"
 
 
-_LATE: Final = {
-    SourceKind.EVENTS: "known only after {}",
-    SourceKind.CHANGES: "known only after {}",
-    SourceKind.SNAPSHOTS: "of snapshots known whole only after {}",
-}
 _SUPERSEDED: Final = {
     SourceKind.EVENTS: "superseded by a newer version",
     SourceKind.CHANGES: "superseded by a newer row of the same row key",
@@ -99,7 +94,7 @@ def show_reason(view: CompiledView, reason: Reason, as_of: Instant) -> str:
         case Reason.LATER:
             return f"at or after {format_instant(as_of)}"
         case Reason.LATE:
-            return _LATE[view.source.kind].format(format_instant(as_of + view.view.allowed_lateness))
+            return f"known only after {format_instant(as_of + view.view.allowed_lateness)}"
         case Reason.SUPERSEDED:
             return _SUPERSEDED[view.source.kind]
         case Reason.DELETED:

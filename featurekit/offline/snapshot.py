@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from featurekit.compiled import CompiledView
-from featurekit.definitions.source import SourceFormat, SourceKind
+from featurekit.definitions.source import SourceFormat
 from featurekit.errors import SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.source import read_source
@@ -154,13 +154,11 @@ def describe_change(before: SourceSnapshot, now: SourceSnapshot) -> str | None:
 def check_unchanged(view: CompiledView, before: SourceSnapshot, after: SourceSnapshot) -> None:
     """Raise SourceError where a source changed while it was read: some rows may be of before, some of after.
 
-    A file that is added holds rows that landed later: where the source says so itself, they are not visible yet. But a
-    row that lands later can make another thing of a whole snapshot.
+    A file that is added holds rows that landed later: where the source says so itself, they are not visible yet.
     """
     paths = {file.path for file in before.files}
     old = tuple(file for file in after.files if file.path in paths)
-    tells = view.source.created_timestamp is not None and view.source.kind is not SourceKind.SNAPSHOTS
-    after = replace(after, files=old) if tells else after
+    after = after if view.source.created_timestamp is None else replace(after, files=old)
     if change := describe_change(before, after):
         raise SourceError(
             f"source {view.source.name} changed while being read",

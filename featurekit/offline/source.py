@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import DAY, MILLISECOND, Instant, format_instant
 from featurekit.compiled import CompiledView, KeyColumn
-from featurekit.definitions.source import Source, SourceFormat, SourceKind
+from featurekit.definitions.source import Source, SourceFormat
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.expr.nodes import Column
 from featurekit.offline.date_columns import date_bounds, first_instant_sql
@@ -108,8 +108,7 @@ def frame_name(view: CompiledView) -> str:
 def event_steps(view: CompiledView, *, known_by: int | None, since: int | None, until: int | None) -> Query:
     """Return the steps that read the view's source; the last one, `events`, has the rows known by an instant.
 
-    Of snapshots it has all rows that were ever known: one that was not yet decides whether its snapshot was whole. Rows
-    outside [since, until) may be there or not: the bounds are for readers that can skip what lies outside.
+    Rows outside [since, until) may be there or not: the bounds are for readers that can skip what lies outside.
     """
     source, schema = view.source, view.source_schema
     columns = _referenced(view)
@@ -189,8 +188,6 @@ def _events(view: CompiledView, read: str, readings: tuple[str, ...], known_by: 
     if source.valid_to is not None:
         columns.append((VALID_TO, time(source.valid_to)))
     columns += [(column_name(column), value(column.name)) for column in view.columns]
-    if source.kind is SourceKind.SNAPSHOTS:
-        known_by = None
     known = f"{created} IS NOT NULL" if known_by is None else f"{created} <= {instant(known_by)}"
     note = "rows" if source.is_state else "events"
     note += "" if known_by is None else f" known by {format_instant(known_by)}"

@@ -2,7 +2,7 @@
 
     events      the newest known version of each event
     changes     of each thing the newest known row, unless it says that the thing is gone or has ended
-    snapshots   the rows of the newest snapshot that is known whole
+    snapshots   the known rows of the newest snapshot of which any row is known
 
 Each rule is here twice, in two shapes that don't share their SQL, so that each can check the other: as of one instant
 (`rows_as_of`, by ranks), and for all instants at once (`rows_over_time`, by when each row comes and goes).
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from featurekit.clock import Instant, format_instant
+from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.definitions.source import SourceKind
 from featurekit.offline.engine import BatchEngine
@@ -63,8 +63,7 @@ _EARLIER: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 def rows_as_of(view: CompiledView, query: Query, as_of: Instant) -> tuple[Query, tuple[Sql, ...]]:
     """Return the query over `events` with what tells the rows visible as of an instant, and what those satisfy.
 
-    `events` has what was known by then, of snapshots all rows. When rows happened is for the caller to ask, but where
-    it decides about others.
+    `events` has what was known by then. When rows happened is for the caller to ask, but where it decides about others.
     """
     match view.source.kind:
         case SourceKind.EVENTS:
@@ -101,40 +100,28 @@ def _newest_states(view: CompiledView, query: Query, as_of: Instant) -> tuple[Qu
 
 
 def _newest_snapshot(view: CompiledView, query: Query, as_of: Instant) -> tuple[Query, tuple[Sql, ...]]:
-    query = query.then("snapshots", _snapshots(query.last, (before(name(EVENT), as_of),)))
-    known_at = as_of + view.view.allowed_lateness
+    events = query.last
     newest = Select(
         columns=((_SNAPSHOT, call("max", name(EVENT))),),
-        source="snapshots",
-        where=(f"{name(KNOWN)} <= {instant(known_at)}",),
-        note=f"the newest one that was whole by {format_instant(known_at)}",
+        source=events,
+        where=(before(name(EVENT), as_of),),
+        note="the newest snapshot of which a row is known",
     )
-    events = query.steps[-2][0]
     both = Select(columns=(("*", "*"),), source=events, note="the rows of all of them")
     query = query.then("newest", newest).then("rows of snapshots", both)
     return query, (f"{name(EVENT)} = (SELECT {name(_SNAPSHOT)} FROM {name('newest')})",)
 
 
-def _snapshots(events: str, where: tuple[Sql, ...] = ()) -> Select:
-    return Select(
-        columns=((EVENT, name(EVENT)), (KNOWN, call("max", name(CREATED)))),
-        source=events,
-        where=where,
-        group_by=(name(EVENT),),
-        note="each snapshot, and when its last row was known",
-    )
-
-
 def rows_over_time(view: CompiledView, query: Query) -> Query:
     """Return the query over `events` with two columns more, known-ats in microseconds.
 
-    `$known` is when a row could be known, in a snapshot when the snapshot could. `$superseded` is from when on it holds
-    no more (NULL: it does for ever): a row is visible as of g while `$known` <= g + allowed_lateness < `$superseded`,
-    if it happened before g and `is_there`.
+    `$known` is when a row could be known. `$superseded` is from when on it holds no more (NULL: it does for ever): a row
+    is visible as of g while `$known` <= g + allowed_lateness < `$superseded`, if it happened before g and `is_there`.
 
     One stretch of as-ofs is enough for each row, whatever arrives late. What can be known, and what has happened, only
     ever grows with g. So a row is beaten from the first g on at which any greater row can be seen, by that one or by a
-    greater one still, and never comes back. When it ends (`valid_to`) is said by the row itself.
+    greater one still, and never comes back. When it ends (`valid_to`) is said by the row itself. A row of a snapshot is
+    beaten by the first row of any later snapshot; the others of its own beat it never, whenever they land.
     """
     match view.source.kind:
         case SourceKind.EVENTS:
@@ -175,20 +162,27 @@ def _states_over_time(view: CompiledView, query: Query) -> Query:
 
 
 def _snapshots_over_time(view: CompiledView, query: Query) -> Query:
-    events = query.last
-    known = call("unix_micros", name(KNOWN))
-    turns = Select(
-        columns=((_SNAPSHOT, name(EVENT)), (KNOWN, known), (_COMES, _comes(view, known))),
-        source="snapshots",
-        note="from when on each snapshot can decide",
+    known = Select(
+        columns=(("*", "*"), (KNOWN, call("unix_micros", name(CREATED)))),
+        source=query.last,
+        note="when each row is known",
+    )
+    snapshots = Select(
+        columns=((_SNAPSHOT, name(EVENT)), (_COMES, _comes(view, call("min", name(KNOWN))))),
+        source="known",
+        group_by=(name(EVENT),),
+        note="from when on a row of each snapshot can decide",
     )
     beaten = over(f"min({name(_COMES)})", partition_by=["true"], order_by=[f"{name(_SNAPSHOT)} DESC"], rows=_EARLIER)
-    columns = (("*", "*"), (SUPERSEDED, beaten))
-    query = query.then("snapshots", _snapshots(events)).then("comes", turns)
-    query = query.then("turns", Select(columns=columns, source="comes", note="until when: a later one comes first"))
-    on = (f"{name(events, EVENT)} = {name('turns', _SNAPSHOT)}",)
-    step = Select(columns=(("*", "*"),), source=events, joins=(Join(source="turns", alias="turns", on=on),))
-    return query.then("rows of snapshots", step)
+    turns = Select(
+        columns=((_SNAPSHOT, name(_SNAPSHOT)), (SUPERSEDED, beaten)),
+        source="snapshots",
+        note="until when: a row of a later one comes first",
+    )
+    on = (f"{name('known', EVENT)} = {name('turns', _SNAPSHOT)}",)
+    step = Select(columns=(("*", "*"),), source="known", joins=(Join(source="turns", alias="turns", on=on),))
+    query = query.then("known", known).then("snapshots", snapshots)
+    return query.then("turns", turns).then("rows of snapshots", step)
 
 
 def _comes(view: CompiledView, known: Sql) -> Sql:
@@ -232,7 +226,8 @@ def newest_snapshot(engine: BatchEngine, view: CompiledView, as_of: Instant) -> 
 
     Rows of earlier ones need not be read then, and none later than it can be visible at an earlier instant.
     """
-    query = event_steps(view, known_by=None, since=None, until=as_of)
+    known_at = as_of + view.view.allowed_lateness
+    query = event_steps(view, known_by=known_at, since=None, until=as_of)
     query, _ = rows_as_of(view, query, as_of)
     steps = query.steps[:-1]
     assert steps[-1][0] == "newest"

@@ -72,7 +72,7 @@ def edges(view: DrawnView) -> list[int]:
 
 
 def drawn_snapshots(chance: random.Random, view: DrawnView) -> list[tuple[int, int]]:
-    """Return when snapshots were taken, and when each was there."""
+    """Return when snapshots were taken, and when each began to land."""
     taken = sorted({at + chance.choice((-1, 0, 1, -HOUR)) for at in chance.choices(edges(view), k=6)})
     return [(at, _landed(chance, at, view)) for at in taken]
 
@@ -81,8 +81,8 @@ def drawn_row(
     chance: random.Random, seed: int, names: list[str], view: DrawnView, snapshots: list[tuple[int, int]]
 ) -> Row:
     if view.meaning.source.kind == reference.SNAPSHOTS:
-        event, whole = chance.choice(snapshots)
-        created = whole if chance.random() < 0.3 else min(whole, event + chance.choice((0, MINUTE)))
+        event, begun = chance.choice(snapshots)
+        created = begun if chance.random() < 0.5 else max(begun, _landed(chance, event, view))
     else:
         event = _event(chance, view)
         created = _landed(chance, event, view)

@@ -151,9 +151,9 @@ def known(row: Row, view: View, as_of: int) -> bool:
 
 def visible(rows: list[Row], view: View, as_of: int) -> list[Row]:
     """Return the rows that say something as of an instant."""
-    if view.source.kind == SNAPSHOTS:
-        return newest_snapshot(rows, view, as_of)
     candidates = [row for row in rows if known(row, view, as_of)]
+    if view.source.kind == SNAPSHOTS:
+        return newest_snapshot(candidates, as_of)
     if view.source.kind == CHANGES:
         return states([row for row in candidates if happened(row, as_of)], view, as_of)
     return [row for row in newest_versions(candidates, view) if happened(row, as_of)]
@@ -195,17 +195,10 @@ def holds(row: Row, as_of: int) -> bool:
     return row[UNTIL] is None or row[UNTIL] >= as_of
 
 
-def newest_snapshot(rows: list[Row], view: View, as_of: int) -> list[Row]:
-    snapshots: dict[int, list[Row]] = {}
-    for row in rows:
-        if row[EVENT] is not None and row[CREATED] is not None:
-            snapshots.setdefault(row[EVENT], []).append(row)
-    whole = [
-        event
-        for event, members in snapshots.items()
-        if happened(members[0], as_of) and all(known(row, view, as_of) for row in members)
-    ]
-    return snapshots[max(whole)] if whole else []
+def newest_snapshot(rows: list[Row], as_of: int) -> list[Row]:
+    """Return the rows of the last time that any row is of."""
+    taken = [row[EVENT] for row in rows if happened(row, as_of)]
+    return [row for row in rows if row[EVENT] == max(taken)] if taken else []
 
 
 def starts_of(feature: Feature, as_of: int) -> list[int | None]:

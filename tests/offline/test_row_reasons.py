@@ -58,8 +58,8 @@ def test_rows_of_other_snapshots_are_excluded(engine: SparkEngine, tmp_path: Pat
     rows = [
         *snapshot(-26, -25, {"v": 1}, {"v": 2}),
         *snapshot(-3, -2, {"v": 3}, {"holder": "bob"}, {"v": -1}),
-        *snapshot(-2, -1, {"v": 4}),
-        *snapshot(-2, 5, {"holder": "bob"}),  # so that it is not whole yet
+        *snapshot(-3, 5, {"v": 4}),
+        *snapshot(-2, 5, {"holder": "bob"}),
         *snapshot(0, 0, {"v": 5}),
     ]
     view = test_snapshots.view_over(tmp_path, rows)
@@ -69,7 +69,7 @@ def test_rows_of_other_snapshots_are_excluded(engine: SparkEngine, tmp_path: Pat
     assert counted == RowCounts(counted=1, excluded=expected)
     assert list(counted.excluded) == list(expected)
     assert count_rows(engine, view, ("ann",), START + 5 * HOUR).excluded[Reason.SUPERSEDED] == 5
-    assert show_reason(view, Reason.LATE, START) == "of snapshots known whole only after 2024-01-10T00:30Z"
+    assert show_reason(view, Reason.LATE, START) == "known only after 2024-01-10T00:30Z"
     assert show_reason(view, Reason.SUPERSEDED, START) == "of earlier snapshots than the newest"
 
 

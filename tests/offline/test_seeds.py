@@ -108,6 +108,13 @@ def snapshot_that_is_waited_for(rows: list[Row], view: View, as_of: int) -> list
     return RIGHT_VISIBLE([row for row in dated if row[EVENT] not in on_its_way], view, as_of)
 
 
+def snapshots_with_what_lands_later(rows: list[Row], view: View, as_of: int) -> list[Row]:
+    if view.source.kind != reference.SNAPSHOTS:
+        return RIGHT_VISIBLE(rows, view, as_of)
+    found = {row[EVENT] for row in RIGHT_VISIBLE(rows, view, as_of)}
+    return [row for row in rows if row[EVENT] in found and row[CREATED] is not None]
+
+
 def every_snapshot(rows: list[Row], as_of: int) -> list[Row]:
     return [row for row in rows if reference.happened(row, as_of)]
 
@@ -172,6 +179,7 @@ WRONG: dict[str, list[Rule]] = {
         (reference, "holds", lambda row, as_of: row[UNTIL] is None or row[UNTIL] > as_of)
     ],
     "a snapshot is waited for until it is whole": [(reference, "visible", snapshot_that_is_waited_for)],
+    "rows of a snapshot count before they land": [(reference, "visible", snapshots_with_what_lands_later)],
     "the rows of all snapshots count": [(reference, "newest_snapshot", every_snapshot)],
     "a window leaves out its first instant": [(reference, "inside", window_without_its_start)],
     "the calendar is that of UTC": [

@@ -1,4 +1,4 @@
-"""Snapshots: as of an instant the rows of the newest whole one count, and no others.
+"""Snapshots: as of an instant the rows of the newest one count, as far as they are known, and no others.
 
 The same log by both paths at each instant; dates as times, and what of a source is read.
 """
@@ -14,14 +14,16 @@ from featurekit.clock import DAY, HOUR, MINUTE, parse_instant
 from featurekit.compiled import CompiledView
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
+from featurekit.definitions.partition import Partition, PartitionOf
 from featurekit.definitions.source import Source, SourceKind
+from featurekit.errors import FeaturekitError
 from featurekit.offline.materialize import materialized_frame
 from featurekit.offline.session import SparkEngine
 from featurekit.offline.source import count_invisible
 from featurekit.offline.visible_rows import newest_snapshot
 from featurekit.types import DataType, Int64, String, Timestamp
 from tests.offline.test_changes import Values, both_paths
-from tests.offline.worlds import compiled, features, swept, write_rows
+from tests.offline.worlds import compiled, features, materialized, swept, write_rows
 
 pytestmark = pytest.mark.spark
 START: Final = parse_instant("2024-01-10T00:00Z")
@@ -105,30 +107,68 @@ def test_older_snapshot_that_lands_after_a_newer_one_is_never_seen(engine: Spark
     assert totals(both_paths(engine, view_over(tmp_path, rows), INSTANTS)) == [{"ann": 3}] * 4
 
 
-def test_snapshot_that_has_half_landed_is_not_known(engine: SparkEngine, tmp_path: Path) -> None:
+def test_of_a_snapshot_that_has_half_landed_the_half_counts(engine: SparkEngine, tmp_path: Path) -> None:
     rows = [
         *snapshot(-26, -25, {"v": 1}, {"holder": "bob", "v": 2}),
-        *snapshot(-2, -1, {"v": 10}),
-        *snapshot(-2, 5, {"holder": "bob", "v": 20}),
-    ]
-    found = totals(both_paths(engine, view_over(tmp_path, rows), INSTANTS[:2]))
-    assert found == [{"ann": 1, "bob": 2}, {"ann": 10, "bob": 20}]
-
-
-def test_rows_that_no_feature_wants_still_decide_when_a_snapshot_is_whole(engine: SparkEngine, tmp_path: Path) -> None:
-    rows = [
-        *snapshot(-26, -25, {"v": 1}),
-        *snapshot(-2, -1, {"v": 10}),
-        *snapshot(-2, 5, {"holder": None, "v": 20}),  # of no entity
-        *snapshot(22, 23, {"v": 100}),
-        *snapshot(22, 30, {"v": -1}),  # not wanted by `where`
+        *snapshot(-2, 0.5, {"v": 10}),  # at the very known-at
+        *snapshot(-2, 0, {"holder": "bob", "v": 20, "landed": START + LATENESS + 1}),
+        *snapshot(-2, 24.5, {"v": 100}),
+        *snapshot(-2, 24.6, {"v": 1000}),
     ]
     assert totals(both_paths(engine, view_over(tmp_path, rows), INSTANTS)) == [
-        {"ann": 1},
         {"ann": 10},
-        {"ann": 100},
-        {"ann": 100},
+        {"ann": 110, "bob": 20},
+        {"ann": 1110, "bob": 20},
+        {"ann": 1110, "bob": 20},
     ]
+
+
+def test_rows_that_land_after_a_refresh_leave_it_as_it_was(engine: SparkEngine, tmp_path: Path) -> None:
+    first = [*snapshot(-26, -25, {"v": 1}, {"holder": "bob", "v": 2}), *snapshot(-2, 0.2, {"v": 10})]
+    second = [*first, *snapshot(-2, 0.6, {"holder": "bob", "v": 20}), *snapshot(-1, 0.7, {"v": 30})]
+    before = both_paths(engine, view_over(tmp_path / "before", first), INSTANTS[:1])
+    after = both_paths(engine, view_over(tmp_path / "after", second), INSTANTS[:2])
+    assert after[START] == before[START]
+    assert totals(after) == [{"ann": 10}, {"ann": 30}]
+
+
+def test_first_row_of_a_later_snapshot_ends_one_that_still_lands(engine: SparkEngine, tmp_path: Path) -> None:
+    rows = [
+        *snapshot(-2, -1, {"v": 1}),
+        *snapshot(-2, 30, {"holder": "bob", "v": 2}),  # never seen: a later one came first
+        *snapshot(22, 24.2, {"holder": "eve", "v": 30}),
+        *snapshot(22, 40, {"v": 10}),
+        *snapshot(23, 60, {"v": 100}),
+        *snapshot(23, 90, {"holder": "bob", "v": 200}),
+    ]
+    assert totals(both_paths(engine, view_over(tmp_path, rows), (*INSTANTS, START + 4 * DAY))) == [
+        {"ann": 1},
+        {"eve": 30},
+        {"ann": 10, "eve": 30},
+        {"ann": 100},
+        {"ann": 100, "bob": 200},
+    ]
+
+
+def test_a_snapshot_known_before_it_is_taken_counts_after_that(engine: SparkEngine, tmp_path: Path) -> None:
+    rows = [*snapshot(-2, -1, {"v": 1}), *snapshot(24, -5, {"v": 2}), *snapshot(24, 60, {"holder": "bob", "v": 3})]
+    assert totals(both_paths(engine, view_over(tmp_path, rows), INSTANTS)) == [
+        {"ann": 1},
+        {"ann": 1},
+        {"ann": 2},
+        {"ann": 2, "bob": 3},
+    ]
+
+
+def test_rows_that_no_feature_wants_make_a_snapshot_the_newest(engine: SparkEngine, tmp_path: Path) -> None:
+    rows = [
+        *snapshot(-26, -25, {"v": 1}),
+        *snapshot(-2, -1, {"holder": None, "v": 20}),  # of no entity
+        *snapshot(-2, 5, {"v": 10}),
+        *snapshot(46, 47, {"v": -1}),  # not wanted by `where`
+        *snapshot(46, 50, {"v": 100}),
+    ]
+    assert totals(both_paths(engine, view_over(tmp_path, rows), INSTANTS)) == [{}, {"ann": 10}, {}, {"ann": 100}]
 
 
 def test_snapshot_that_wants_nothing_of_an_entity_takes_it_away(engine: SparkEngine, tmp_path: Path) -> None:
@@ -175,6 +215,21 @@ def test_history_loaded_in_bulk_is_known_by_its_lag(engine: SparkEngine, tmp_pat
     assert totals(both_paths(engine, view, INSTANTS[:3])) == [{"ann": 1}, {"ann": 1}, {"ann": 2}]
 
 
+def test_a_snapshot_may_be_loaded_in_bulk_and_still_land(engine: SparkEngine, tmp_path: Path) -> None:
+    rows = [
+        *snapshot(-2, 9, {"v": 1}),  # before known_from: two hours after it was taken
+        *snapshot(-2, 12, {"holder": "bob", "v": 2}),
+        *snapshot(-2, 50, {"v": 10}),
+    ]
+    view = view_over(tmp_path, rows, known_from="2024-01-10T12:00Z", assumed_lag=2 * HOUR)
+    assert totals(both_paths(engine, view, INSTANTS)) == [
+        {"ann": 1},
+        {"ann": 1, "bob": 2},
+        {"ann": 1, "bob": 2},
+        {"ann": 11, "bob": 2},
+    ]
+
+
 def test_age_of_a_latest_value_is_that_of_its_snapshot(engine: SparkEngine, tmp_path: Path) -> None:
     rows = [*snapshot(-1, 0, {"v": 1}, {"holder": "bob", "v": 2}), *snapshot(30, 31, {"holder": "bob", "v": 3})]
     found = both_paths(engine, view_over(tmp_path, rows, ttl=30 * HOUR), INSTANTS)
@@ -188,6 +243,21 @@ def test_source_without_a_known_snapshot_has_no_rows(engine: SparkEngine, tmp_pa
     assert totals(both_paths(engine, view, INSTANTS[:2])) == [{}, {}]
     empty = view_over(tmp_path, [])
     assert totals(both_paths(engine, empty, INSTANTS[:2])) == [{}, {}]
+
+
+def test_partitions_that_were_not_known_yet_are_not_read(engine: SparkEngine, tmp_path: Path) -> None:
+    for day in range(6):
+        rows = snapshot(24 * day - 2, 24 * day - 1, {"v": day}) + snapshot(24 * day - 26, 24 * day - 1, {"v": 10})
+        file = tmp_path / "rows" / f"ds=2024-01-{9 + day:02d}" / "part.parquet"
+        write_rows(file, COLUMNS, rows)
+        if day > 3:  # whoever reads such a file, beyond its footer, fails
+            content = file.read_bytes()
+            file.write_bytes(content[:4] + b"\xff" * 24 + content[28:])
+    partition = Partition(column="ds", of=PartitionOf.CREATED)
+    view = view_over(tmp_path, [], path="rows", columns={"ds": String()}, partition=partition)
+    assert totals(both_paths(engine, view, INSTANTS[:3])) == [{"ann": 0}, {"ann": 1}, {"ann": 2}]
+    with pytest.raises(FeaturekitError, match=r"part\.parquet"):
+        materialized(engine, view, START + 4 * DAY)
 
 
 def test_only_the_snapshot_that_is_visible_is_read(engine: SparkEngine, tmp_path: Path) -> None:
