@@ -19,7 +19,7 @@ from featurekit.compiler import compile_repository
 from featurekit.config import Settings
 from featurekit.definitions.repo import load_repo
 from featurekit.offline.labels import LabelSpec
-from featurekit.offline.point_in_time import point_in_time
+from featurekit.offline.point_in_time import point_in_time, training_table
 from featurekit.offline.session import SparkEngine, start_engine
 
 
@@ -55,7 +55,7 @@ def join(engine: SparkEngine, _: CompiledService, base: Path) -> int:
 
 def to_pandas(engine: SparkEngine, service: CompiledService, base: Path) -> int:
     """Have the training set as a pandas frame here, which is what Feast returns; keep it the first time."""
-    frame = engine.to_arrow(point_in_time(engine, service, LabelSpec(path="labels.parquet"))).to_pandas()
+    frame = training_table(engine, service, LabelSpec(path="labels.parquet")).to_pandas()
     if not (base / "ours.parquet").exists():
         frame.to_parquet(base / "ours.parquet")
     return len(frame)

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import pyarrow as pa
+
 from featurekit import apply
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
@@ -35,7 +37,7 @@ from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import read_manifest
 from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
-from featurekit.offline.point_in_time import join_shapes
+from featurekit.offline.point_in_time import join_shapes, training_table
 from featurekit.offline.rebuild import Rebuild, rebuild_dataset
 from featurekit.offline.row_diff import RowDiff, diff_rows
 from featurekit.offline.session import SparkEngine, start_engine
@@ -272,6 +274,10 @@ class FeatureStore:
     ) -> Features:
         """Return the features of one or many entities, as `FeatureClient.lookup` does."""
         return self.client.lookup(service, entities, request, at=at, request_id=request_id)
+
+    def training_table(self, service: str, labels: LabelSpec) -> pa.Table:
+        """Return the rows of a training set as an Arrow table, and write nothing: for a look, or a notebook."""
+        return training_table(self.engine, self._service(service), labels, now=self.settings.clock())
 
     def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
         """Write a training set: for each label row what serving would have answered at its time."""

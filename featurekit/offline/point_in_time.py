@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.errors import InputError, SourceError, TimeError
@@ -46,13 +48,41 @@ def point_in_time(
     columns of `evidence_columns` come last. The shape is chosen by cost (`join_shapes`), unless `shape` names one;
     `told` gets by view what was chosen and why.
     """
+    rows = _rows(engine, service, labels, timestamp=timestamp, now=now, evidence=evidence, shape=shape, told=told)
+    return engine.from_arrow(rows) if isinstance(rows, pa.Table) else rows
+
+
+def training_table(
+    engine: BatchEngine,
+    service: CompiledService,
+    labels: DataFrame | LabelSpec,
+    *,
+    timestamp: str = "event_timestamp",
+    now: Instant | None = None,
+) -> pa.Table:
+    """Return the rows of `point_in_time` here, as an Arrow table; Spark never sees them where they are made here."""
+    rows = _rows(engine, service, labels, timestamp=timestamp, now=now)
+    return rows if isinstance(rows, pa.Table) else engine.to_arrow(rows)
+
+
+def _rows(
+    engine: BatchEngine,
+    service: CompiledService,
+    labels: DataFrame | LabelSpec,
+    *,
+    timestamp: str,
+    now: Instant | None,
+    evidence: bool = False,
+    shape: JoinShape | None = None,
+    told: Told | None = None,
+) -> DataFrame | pa.Table:
     if isinstance(labels, LabelSpec):
         timestamp = labels.timestamp
         labels = read_labels(engine, service, labels)
-    fields = _fields(labels)
+    fields = frame_fields(labels)
     check_labels(service, fields, timestamp)
     plan = JoinPlan(service, tuple(field.name for field in fields), timestamp, evidence=evidence)
-    sizes = _sizes(engine, plan, labels)
+    sizes = label_sizes(engine, plan, labels)
     times = Times(sizes[0].earliest, sizes[0].latest) if sizes else None
     if now is not None and times is not None:
         _check_now(plan, times, now)
@@ -68,7 +98,7 @@ def point_in_time(
             asked = engine.to_arrow(engine.query(render_query(plan.asked()), {LABELS: labels}))
             joined = joined_in_memory(asked, roles)
             if plan.is_computed_here():
-                return engine.from_arrow(plan.outputs_in_memory(joined))
+                return plan.outputs_in_memory(joined)
             return engine.query(render_query(plan.outputs(joined=True)), {JOINED: engine.from_arrow(joined)})
     frames: dict[str, DataFrame] = {LABELS: labels}
     for position, view in enumerate(plan.views):
@@ -87,11 +117,11 @@ def join_shapes(
     """
     if isinstance(labels, LabelSpec):
         timestamp, labels = labels.timestamp, read_labels(engine, service, labels)
-    fields = _fields(labels)
+    fields = frame_fields(labels)
     check_labels(service, fields, timestamp)
     plan = JoinPlan(service, tuple(field.name for field in fields), timestamp)
     carried = next((field.name for field in fields if isinstance(field.type, _Carried)), None)
-    return _choices(engine, plan, _sizes(engine, plan, labels), carried=carried)
+    return _choices(engine, plan, label_sizes(engine, plan, labels), carried=carried)
 
 
 def _choices(
@@ -109,7 +139,7 @@ def _asked_of(view: CompiledView, size: LabelSize) -> LabelSize:
     return replace(size, earliest=grid.served_at(size.earliest), latest=grid.served_at(size.latest))
 
 
-def _fields(frame: DataFrame) -> tuple[Field, ...]:
+def frame_fields(frame: DataFrame) -> tuple[Field, ...]:
     return tuple(Field(field.name, _type(field.dataType.simpleString())) for field in frame.schema.fields)
 
 
@@ -131,7 +161,7 @@ def _type(spelled: str) -> DataType:
         return _Carried(spelled)
 
 
-def _sizes(engine: BatchEngine, plan: JoinPlan, labels: DataFrame) -> tuple[LabelSize, ...]:
+def label_sizes(engine: BatchEngine, plan: JoinPlan, labels: DataFrame) -> tuple[LabelSize, ...]:
     """Return what the labels ask of each view, with the earliest and latest of their times; () of no labels."""
     at = name(plan.timestamp)
     entities = [call("approx_count_distinct", call("xxhash64", *plan.keys_of(view))) for view in plan.views]

@@ -26,7 +26,7 @@ from featurekit.offline.direct_source import DirectSource, direct_source
 from featurekit.offline.in_memory import slots_in_memory
 from featurekit.offline.join_shape import JoinShape, LabelSize, choose_shape
 from featurekit.offline.labels import LabelSpec
-from featurekit.offline.point_in_time import join_shapes, point_in_time
+from featurekit.offline.point_in_time import join_shapes, point_in_time, training_table
 from featurekit.offline.session import SparkEngine
 from featurekit.types import Boolean, Decimal, Float32, Float64, Int32, Int64, String, Timestamp
 from tests.offline.worlds import bits, compiled, features, python_rows, write_rows
@@ -163,6 +163,10 @@ def test_all_shapes_give_the_same_rows_and_types(engine: SparkEngine, tmp_path: 
     for service in ("flat", "both", "lists"):
         types, expected = rows_of(engine, services[service], JoinShape.ALL)
         assert len(expected) == 152
+        table = training_table(engine, services[service], LabelSpec(path="labels.parquet"))
+        assert {row["row"] for row in python_rows(table)} == expected.keys()
+        for row in python_rows(table):
+            assert {name: expected[row["row"]][name] for name in row} == {n: _bits(v) for n, v in row.items()}
         for shape in (JoinShape.LABELLED, JoinShape.IN_MEMORY):
             found_types, found = rows_of(engine, services[service], shape)
             assert found_types == types, (service, shape)
