@@ -35,7 +35,7 @@ from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.history import History
 from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
-from featurekit.offline.manifest import read_manifest
+from featurekit.offline.manifest import AsOfMode, read_manifest
 from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
 from featurekit.offline.point_in_time import join_shapes, training_table
 from featurekit.offline.rebuild import Rebuild, rebuild_dataset
@@ -55,6 +55,7 @@ from featurekit.registry.plan import RegistrationPlan, plan_registration
 from featurekit.registry.registry import Registry
 from featurekit.serving.model import ModelClient, OnUnavailable, Prediction
 from featurekit.serving.register import register_model
+from featurekit.serving_history import served_history
 from featurekit.trace import Trace, trace_feature
 
 
@@ -279,12 +280,19 @@ class FeatureStore:
         """Return the rows of a training set as an Arrow table, and write nothing: for a look, or a notebook."""
         return training_table(self.engine, self._service(service), labels, now=self.settings.clock())
 
-    def dataset(self, service: str, labels: LabelSpec, out: Path) -> DatasetResult:
-        """Write a training set: for each label row what serving would have answered at its time."""
+    def dataset(
+        self, service: str, labels: LabelSpec, out: Path, *, as_of: AsOfMode = AsOfMode.DECLARED
+    ) -> DatasetResult:
+        """Write a training set: for each label row what serving would have answered at its time.
+
+        Or, by `as_of`, what it did answer, by the refreshes on record; or all that had happened by then, which leaks.
+        """
         compiled = self._service(service)
         check_out(out)
         check_label_file(compiled, labels, self.settings.root)  # before Spark starts: most mistakes are in here
-        return build_dataset(self.engine, compiled, labels, out, now=self.settings.clock())
+        served = served_history(compiled, self.history, self.registry) if as_of is AsOfMode.SERVED else None
+        now = self.settings.clock()
+        return build_dataset(self.engine, compiled, labels, out, now=now, as_of=as_of, served=served)
 
     def dataset_diff(self, before: Path, after: Path) -> tuple[ManifestDiff, RowDiff]:
         """Return how two training sets differ: in what they were made from, and row by row."""
@@ -294,7 +302,13 @@ class FeatureStore:
     def dataset_rebuild(self, folder: Path, out: Path | None = None) -> Rebuild:
         """Make a training set again by the definitions and sources as they are now; say whether it is the same."""
         return rebuild_dataset(
-            lambda: self.engine, self._service, self.settings.root, folder, out=out, now=self.settings.clock()
+            lambda: self.engine,
+            self._service,
+            self.settings.root,
+            folder,
+            out=out,
+            now=self.settings.clock(),
+            served=lambda compiled: served_history(compiled, self.history, self.registry),
         )
 
     def dataset_from_log(self, service: str, spec: FromLogSpec, out: Path, *, recompute: bool = False) -> FromLogResult:

@@ -10,10 +10,11 @@ import typer
 
 from featurekit.cli.answer import Answer, Line, Tone, counted
 from featurekit.cli.context import invocation
-from featurekit.cli.dataset_show import statistics_table
+from featurekit.cli.dataset_show import statistics_table, told_of_mode
 from featurekit.definitions.source import SourceFormat
 from featurekit.feature_store import FeatureStore
 from featurekit.offline.labels import LabelSpec
+from featurekit.offline.manifest import AsOfMode
 from featurekit.offline.training import DatasetResult
 from featurekit.source_files import is_remote
 
@@ -32,6 +33,14 @@ def build(
     format_: Annotated[
         SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
     ] = None,
+    as_of: Annotated[
+        AsOfMode,
+        typer.Option(
+            "--as",
+            help="Which value a row gets: what serving promises by the declared refreshes, what it really served by the"
+            " runs on record, or all that had happened by then, which nobody could know yet.",
+        ),
+    ] = AsOfMode.DECLARED,
 ) -> Answer:
     """Build a training set, each row as of its own time.
 
@@ -44,7 +53,7 @@ def build(
     asked = invocation(context)
     with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
         progress(f"dataset {service}", 0, 1)
-        return built(store.dataset(service, spec, out.absolute()))
+        return built(store.dataset(service, spec, out.absolute(), as_of=as_of))
 
 
 def built(found: DatasetResult) -> Answer:
@@ -54,10 +63,12 @@ def built(found: DatasetResult) -> Answer:
         "path": str(found.path),
         "id": found.id,
         "service": found.service,
+        "as_of": found.record.as_of.value,
+        "leaks": found.record.as_of.leaks,
         "rows": found.rows,
         "manifest": str(found.manifest),
         "features": [part.to_json() for part in found.statistics],
         "views": [asdict(view) for view in found.record.views],
     }
-    table = statistics_table(found.statistics)
-    return Answer(document=document, blocks=(Line(line, Tone.GOOD), Line(f"id {found.id}", Tone.FAINT), table))
+    blocks = (Line(line, Tone.GOOD), Line(f"id {found.id}", Tone.FAINT), *told_of_mode(found.record))
+    return Answer(document=document, blocks=(*blocks, statistics_table(found.statistics)))

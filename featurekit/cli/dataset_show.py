@@ -26,12 +26,33 @@ def shown(manifest: Manifest, folder: Path) -> Answer:
     """Return a training set as an answer."""
     blocks: list[Block] = [
         Line(f"{counted(manifest.rows, 'row')} of {manifest.service} in {folder}", Tone.GOOD),
+        *told_of_mode(manifest),
         Table(rows=tuple(_made_from(manifest))),
         statistics_table(manifest.features),
     ]
     if manifest.views:
         blocks.append(_coverage(manifest))
     return Answer(document={"path": str(folder.absolute()), **manifest.to_json()}, blocks=tuple(blocks))
+
+
+def told_of_mode(manifest: Manifest) -> tuple[Line, ...]:
+    """Return what to know of a set that is not as declared: that it leaks, or what was not served as it was to be."""
+    if manifest.as_of.leaks:
+        what = "by event time: it holds what nobody knew yet at a row's time; name it so, and serve no model of it"
+        return (Line(what, Tone.WARNING),)
+    told = []
+    for view in manifest.views:
+        parts = (
+            (view.unavailable, "no refresh answered"),
+            (view.other_definition, "one of another definition answered"),
+            (view.indeterminate, "what answered can't be told any more"),
+            (view.recomputed, "the rows that answered are gone, and were computed again"),
+        )
+        lacks = [f"{what} {counted(count, 'row')}" for count, what in parts if count]
+        if lacks:
+            tone = Tone.WARNING if any(count for count, _ in parts[:3]) else Tone.PLAIN
+            told.append(Line(f"{view.alias}: {'; '.join(lacks)}", tone))
+    return tuple(told)
 
 
 def statistics_table(features: tuple[FeatureStatistics, ...]) -> Table:

@@ -82,21 +82,21 @@ class JoinPlan:
         parts = [part for part in self.service.views if self._position[part.view.name] == position]
         step: Select | None = None
         for part in reversed(parts):
-            columns = (*zip(key_names(part.view), _keys(part), strict=True), (AS_OF, self._served_at(part.view)))
+            columns = (*zip(key_names(part.view), role_keys(part), strict=True), (AS_OF, self._served_at(part.view)))
             step = Select(columns=columns, source=LABELS, union=step)
         assert step is not None
         return Query(steps=(("requests", step),))
 
     def keys_of(self, view: CompiledView) -> list[Sql]:
         """Return the keys that labels ask a view about, in the first of its roles."""
-        return _keys(next(part for part in self.service.views if part.view.name == view.name))
+        return role_keys(next(part for part in self.service.views if part.view.name == view.name))
 
     def asked(self) -> Query:
         """Return the label rows with the as-of of each view and the keys of each role, for a join in memory."""
         keys = [
             (_label_key(role, at), key)
             for role, part in enumerate(self.service.views)
-            for at, key in enumerate(_keys(part))
+            for at, key in enumerate(role_keys(part))
         ]
         columns = [(label, name(label)) for label in self.labels]
         columns += [(_as_of(view), self._served_at(view)) for view in self.views]
@@ -119,7 +119,7 @@ class JoinPlan:
                     between=span_at(view, times),
                     keys=tuple(_label_key(role, at) for at in range(len(view.keys))),
                     as_of=_as_of(view),
-                    names={label: _role(role, label) for label in names},
+                    names={label: role_name(role, label) for label in names},
                     zero=frozenset(slot.name for slot in view.slots if not slot.nullable),
                 )
             )
@@ -151,8 +151,8 @@ class JoinPlan:
         evidence: dict[tuple[str, str | None], pa.Array] = {}
         for role, part in enumerate(self.service.views):
             view = self.views[self._position[part.view.name]]
-            times = {"last": _role(role, LAST), "as_of": _as_of(view)}
-            values = features_in_memory(joined, view, slot=partial(_role, role), **times)
+            times = {"last": role_name(role, LAST), "as_of": _as_of(view)}
+            values = features_in_memory(joined, view, slot=partial(role_name, role), **times)
             computed |= {f"{part.alias}.{label}": value for label, value in values.items()}
             found, expired = found_and_expired(joined, view.features, **times)
             evidence[part.alias, None] = found
@@ -165,15 +165,18 @@ class JoinPlan:
         joins = []
         for role, part in enumerate(self.service.views):
             view, alias = self.views[self._position[part.view.name]], f"s{role}"
-            on = [f"{name(alias, label)} = {key}" for label, key in zip(key_names(view), _keys(part, "l"), strict=True)]
+            on = [
+                f"{name(alias, label)} = {key}"
+                for label, key in zip(key_names(view), role_keys(part, "l"), strict=True)
+            ]
             on.append(f"{name(alias, AS_OF)} = {name('l', _as_of(view))}")
             joins.append(Join(source=slots_name(self._position[view.name]), alias=alias, on=tuple(on)))
-            columns.append((_role(role, LAST), name(alias, LAST)))
+            columns.append((role_name(role, LAST), name(alias, LAST)))
             for slot in view.slots:
                 value = name(alias, slot.name)
                 # A null key joins nothing: an entity without rows, of which every count is 0.
                 empty = value if slot.nullable else call("coalesce", value, "0L")
-                columns.append((_role(role, slot.name), empty))
+                columns.append((role_name(role, slot.name), empty))
         note = "each view as of its own instant"
         return Select(columns=tuple(columns), source="asked", alias="l", joins=tuple(joins), note=note)
 
@@ -194,13 +197,13 @@ class JoinPlan:
 
     def _feature(self, role: int, view: CompiledView, feature: CompiledFeature) -> Sql:
         def within(age: int) -> Sql:
-            return f"{call('unix_micros', name(_role(role, LAST)))} >= {name(_as_of(view))} - {long(age)}"
+            return f"{call('unix_micros', name(role_name(role, LAST)))} >= {name(_as_of(view))} - {long(age)}"
 
-        value = feature_sql(feature, within, lambda column: _role(role, column.name))
-        return _defaulted(value, feature.default, feature.type)
+        value = feature_sql(feature, within, lambda column: role_name(role, column.name))
+        return defaulted(value, feature.default, feature.type)
 
     def _evidence(self, role: int, alias: str, view: CompiledView) -> list[tuple[str, Sql]]:
-        last = call("unix_micros", name(_role(role, LAST)))
+        last = call("unix_micros", name(role_name(role, LAST)))
         columns = []
         for (owner, feature), label in self.evidence.items():
             if owner != alias:
@@ -223,7 +226,7 @@ class JoinPlan:
         for output in self.service.outputs:
             if item := computed.get(output.name):
                 value = one_nan(render(item.expression, self._input), item.type)
-                columns.append((output.name, _defaulted(value, item.default, item.type)))
+                columns.append((output.name, defaulted(value, item.default, item.type)))
             else:
                 columns.append((output.name, name(f"${output.name}")))
         columns += [(label, name(label)) for label in self.evidence.values()]
@@ -267,7 +270,7 @@ def narrowed(view: CompiledView, names: set[str]) -> CompiledView:
     return replace(view, features=features, slots=tuple(slot for slot in view.slots if slot.name in needed))
 
 
-def _keys(part: ServiceView, table: str | None = None) -> list[Sql]:
+def role_keys(part: ServiceView, table: str | None = None) -> list[Sql]:
     """Return the label columns that a view's keys are read from, as the events' keys are written."""
     columns = [name(label) if table is None else name(table, label) for label in part.request_keys]
     return [entity_key(key, column) for key, column in zip(part.view.keys, columns, strict=True)]
@@ -281,7 +284,7 @@ def _label_key(role: int, position: int) -> str:
     return f"{LABEL_KEY}{role}.{position}"
 
 
-def _role(role: int, label: str) -> str:
+def role_name(role: int, label: str) -> str:
     return f"${role} {label}"
 
 
@@ -293,7 +296,7 @@ def _request(label: str) -> str:
     return f"$request {label}"
 
 
-def _defaulted(value: Sql, default: Any, kind: DataType) -> Sql:
+def defaulted(value: Sql, default: Any, kind: DataType) -> Sql:
     if default is None:
         return value
     return call("coalesce", value, render_literal(Literal(type=kind, nullable=False, value=default)))

@@ -26,6 +26,13 @@ class AsOfMode(StrEnum):
     """Which value of a view a row dated t gets."""
 
     DECLARED = "declared"  # that of g(t), by the refresh and the delay as declared
+    SERVED = "served"  # that of the refresh that answered lookups at t, by the runs on record
+    EVENT_TIME = "event-time"  # of all that had happened before t, known or not: it leaks
+
+    @property
+    def leaks(self) -> bool:
+        """Whether values can come from what nobody could know yet at the row's time."""
+        return self is AsOfMode.EVENT_TIME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +90,19 @@ class FeatureStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewCoverage:
-    """A view in a training set: `unseen` label rows name an entity that had no visible row then."""
+    """A view in a training set: `unseen` label rows name an entity that had no visible row then.
+
+    Of a set as served (None in others): for so many rows no refresh answered (`unavailable`), or one of another
+    definition (`other_definition`), or its rows were gone and computed again, or can't be told (`indeterminate`).
+    """
 
     alias: str
     view: str
     unseen: int
+    unavailable: int | None = None
+    other_definition: int | None = None
+    recomputed: int | None = None
+    indeterminate: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +150,7 @@ class Manifest:
             "id": self.id,
             "service": self.service,
             "as_of": self.as_of.value,
+            "leaks": self.as_of.leaks,
             "rows": self.rows,
             "content": self.content,
             "columns": [{"name": label, "type": kind} for label, kind in self.columns],
@@ -144,7 +160,9 @@ class Manifest:
             "labels": {**labels, "columns": dict(self.labels.columns), "null_tokens": list(self.labels.null_tokens)},
             "sources": [snapshot.to_json() for snapshot in self.sources],
             "join": dict(self.join),
-            "views": [asdict(view) for view in self.views],
+            "views": [
+                {label: value for label, value in asdict(view).items() if value is not None} for view in self.views
+            ],
             "features": [part.to_json() for part in self.features],
         }
 

@@ -48,12 +48,14 @@ def manifest_schema() -> dict[str, Any]:
     files = _list({"$ref": "#/$defs/file"})
     version = {"type": "integer"}
     source = _object({"source": _TEXT, "origin": _TEXT, "files": files}, optional={"version": version})
+    as_served = dict.fromkeys(("unavailable", "other_definition", "recomputed", "indeterminate"), _COUNT)
     document = _object(
         {
             "format": {"const": FORMAT},
             "id": _DIGEST,
             "service": _TEXT,
             "as_of": {"enum": [mode.value for mode in AsOfMode]},
+            "leaks": {"type": "boolean"},
             "rows": _COUNT,
             "content": _DIGEST,
             "columns": _list(_object({"name": _TEXT, "type": _TEXT})),
@@ -63,7 +65,7 @@ def manifest_schema() -> dict[str, Any]:
             "labels": labels,
             "sources": _list(source),
             "join": _map(_TEXT),
-            "views": _list(_object({"alias": _TEXT, "view": _TEXT, "unseen": _COUNT})),
+            "views": _list(_object({"alias": _TEXT, "view": _TEXT, "unseen": _COUNT}, optional=as_served)),
             "features": _list(feature),
         }
     )

@@ -15,9 +15,10 @@ from featurekit.errors import InputError
 from featurekit.offline.definition_record import definition_changes, record_definitions
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec
-from featurekit.offline.manifest import LabelsRecord, Manifest, read_manifest
+from featurekit.offline.manifest import AsOfMode, LabelsRecord, Manifest, read_manifest
 from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
 from featurekit.offline.row_diff import RowDiff, diff_rows
+from featurekit.offline.served_join import ServedHistory
 from featurekit.offline.training import build_dataset, check_out, label_digest, pinned_service
 from featurekit.types import parse_type
 
@@ -48,11 +49,13 @@ def rebuild_dataset(
     *,
     out: Path | None = None,
     now: Instant | None = None,
+    served: Callable[[CompiledService], ServedHistory] | None = None,
 ) -> Rebuild:
     """Make the training set in `folder` again, by the definitions, labels and sources as they are now.
 
     Kept in `out` where that is given, else it is thrown away. Without `out` nothing is computed, and no engine asked
-    for, where definitions or labels are others already: then its id can't be the same.
+    for, where definitions or labels are others already: then its id can't be the same. `served` is asked for what is on
+    record, where the set is as served.
     """
     manifest = read_manifest(folder)
     if out is not None:
@@ -74,7 +77,9 @@ def rebuild_dataset(
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".rebuild", dir=folder.absolute().parent))
     try:
         target = out or scratch / "again"
-        built = build_dataset(running, compiled, labels, target, now=now).record
+        mode = manifest.as_of
+        record = served(compiled) if served is not None and mode is AsOfMode.SERVED else None
+        built = build_dataset(running, compiled, labels, target, now=now, as_of=mode, served=record).record
         if built.id == manifest.id:
             return Rebuild(before=manifest, after=built, path=out, reasons=(), rows=None)
         rows = diff_rows(running, (folder, manifest), (target, built))

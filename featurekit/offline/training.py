@@ -32,7 +32,8 @@ from featurekit.offline.manifest import (
     ViewCoverage,
     write_manifest,
 )
-from featurekit.offline.point_in_time import point_in_time
+from featurekit.offline.served_join import ServedHistory, served_evidence
+from featurekit.offline.served_refreshes import HAS_ROWS, Supply
 from featurekit.offline.snapshot import (
     FileSnapshot,
     SourceSnapshot,
@@ -44,6 +45,7 @@ from featurekit.offline.snapshot import (
     with_row_counts,
 )
 from featurekit.offline.sql import Query, Select, name, render_query
+from featurekit.offline.training_rows import TrainingRows
 from featurekit.source_files import is_remote, source_files
 from featurekit.urls import shown_path
 
@@ -85,13 +87,21 @@ class DatasetResult:
 
 
 def build_dataset(
-    engine: BatchEngine, service: CompiledService, labels: LabelSpec, out: Path, *, now: Instant | None = None
+    engine: BatchEngine,
+    service: CompiledService,
+    labels: LabelSpec,
+    out: Path,
+    *,
+    now: Instant | None = None,
+    as_of: AsOfMode = AsOfMode.DECLARED,
+    served: ServedHistory | None = None,
 ) -> DatasetResult:
     """Write the label rows with the service's outputs into the folder `out`, which must not exist yet.
 
     The folder appears whole or not at all. Its id follows from the definitions, the labels and every value: the same
     content has the same id, wherever and whenever it was made. SourceError where a source or the labels change in the
-    meantime. On a cluster `out` is a folder that all nodes share.
+    meantime. On a cluster `out` is a folder that all nodes share. `as_of` says which value a label gets; `served` is
+    what is on record of the views, and needed for AsOfMode.SERVED.
     """
     check_out(out)
     views = {part.view.source.name: part.view for part in service.views}
@@ -99,12 +109,12 @@ def build_dataset(
     service = pinned_service(service, tuple(before.values()))
     label_files = _label_files(engine, labels)
     digest = label_digest(engine.root, labels.path)
-    shapes: dict[str, str] = {}
-    frame = point_in_time(engine, service, labels, now=now, evidence=True, told=shapes.update)
+    how = TrainingRows(as_of=as_of, served=served, snapshots=before, now=now)
+    frame = how.of(engine, service, labels, evidence=True)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        columns, evidence = _write(engine, service, frame, unfinished)
+        columns, evidence = _write(engine, how.evidence(service), frame, unfinished)
         _check_written(engine, unfinished, read_labels(engine, service, labels))
         counts = evidence()
         written = engine.read_parquet(str(unfinished.absolute()))
@@ -113,9 +123,9 @@ def build_dataset(
             check_unchanged(view, before[source], snapshot_source(engine, view))
         _check_labels_unchanged(labels, label_files, _label_files(engine, labels))
         manifest = Manifest(
-            id=_id(service, digest, content),
+            id=_id(service, as_of, digest, content),
             service=service.name,
-            as_of=AsOfMode.DECLARED,
+            as_of=as_of,
             rows=content.rows,
             content=content.hash,
             columns=columns,
@@ -125,8 +135,8 @@ def build_dataset(
             versions=_versions(engine),
             labels=_labels_record(labels, digest, label_files),
             sources=tuple(with_row_counts(before[source], view) for source, view in views.items()),
-            join=shapes,
-            views=_coverage(service, content, counts),
+            join=how.shapes,
+            views=_coverage(service, content, counts, as_of),
             features=content.features,
         )
         write_manifest(manifest, unfinished)
@@ -160,9 +170,8 @@ def check_out(out: Path) -> None:
         raise InputError(f"{out} exists already", why="a training set is never overwritten", try_="name another folder")
 
 
-def _write(engine: BatchEngine, service: CompiledService, frame: DataFrame, folder: Path) -> Any:
+def _write(engine: BatchEngine, evidence: tuple[str, ...], frame: DataFrame, folder: Path) -> Any:
     """Write a frame without its evidence; return the columns' names and types, and what counts the evidence."""
-    evidence = evidence_columns(service).values()
     observed, counts = engine.observed(frame, {label: name(label) for label in evidence})
     kept = tuple((field.name, name(field.name)) for field in frame.schema.fields if field.name not in evidence)
     rows = engine.query(render_query(Query(steps=(("rows", Select(columns=kept, source=_ROWS)),))), {_ROWS: observed})
@@ -175,12 +184,30 @@ def _expired(service: CompiledService, counts: dict[str, int]) -> dict[str, int]
     return {f"{alias}.{feature}": counts[label] for (alias, feature), label in columns.items() if feature is not None}
 
 
-def _coverage(service: CompiledService, content: Content, counts: dict[str, int]) -> tuple[ViewCoverage, ...]:
+def _coverage(
+    service: CompiledService, content: Content, counts: dict[str, int], as_of: AsOfMode
+) -> tuple[ViewCoverage, ...]:
     columns = evidence_columns(service)
-    return tuple(
-        ViewCoverage(alias=part.alias, view=part.view.name, unseen=content.rows - counts[columns[part.alias, None]])
-        for part in service.views
-    )
+    unseen = {part.alias: content.rows - counts[columns[part.alias, None]] for part in service.views}
+    if as_of is not AsOfMode.SERVED:
+        return tuple(ViewCoverage(alias=p.alias, view=p.view.name, unseen=unseen[p.alias]) for p in service.views)
+    labels = served_evidence(service)
+    found = []
+    for part in service.views:
+        got = {each: counts[labels[part.alias, each]] for each in Supply if each is not Supply.KEPT}
+        away = sum(count for each, count in got.items() if each not in HAS_ROWS)
+        found.append(
+            ViewCoverage(
+                alias=part.alias,
+                view=part.view.name,
+                unseen=unseen[part.alias] - away,
+                unavailable=got[Supply.UNAVAILABLE],
+                other_definition=got[Supply.OTHER_DEFINITION],
+                recomputed=got[Supply.RECOMPUTED],
+                indeterminate=got[Supply.INDETERMINATE],
+            )
+        )
+    return tuple(found)
 
 
 def _check_written(engine: BatchEngine, folder: Path, labels: DataFrame) -> None:
@@ -210,9 +237,10 @@ def _check_labels_unchanged(
         )
 
 
-def _id(service: CompiledService, digest: str | None, content: Content) -> str:
+def _id(service: CompiledService, as_of: AsOfMode, digest: str | None, content: Content) -> str:
     return hash_of(
         {
+            "as_of": as_of.value,
             "service": service.fingerprint.data,
             "views": {part.alias: part.view.fingerprint.data for part in service.views},
             "labels": digest,

@@ -61,6 +61,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.apply": 6,
     "featurekit.computing": 6,  # from the refresh before, or in full
     "featurekit.leasing": 6,  # no two runs compute one refresh at a time
+    "featurekit.serving_history": 6,  # what was served: the registry's runs beside their kept rows
     "featurekit.keeping": 6,  # the history beside the registry: what is kept, compacted, dropped
     "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
