@@ -18,7 +18,7 @@ from featurekit.aggregates.moments import (
 )
 from featurekit.aggregates.states import Row, aggregation
 from featurekit.types import Float64
-from tests.offline.reference import nearest_root as found_by_trying
+from tests.offline.reference_numbers import nearest_root as found_by_trying
 
 SMALL = st.floats(-1e6, 1e6)
 
