@@ -85,7 +85,10 @@ def listed(definitions: CompiledRepository, found: Overview) -> Answer:
     entities = {name: {key.name: key.type.name for key in entity.keys} for name, entity in repository.entities.items()}
     document = {
         "entities": entities,
-        "sources": {name: source.origin.value for name, source in repository.sources.items()},
+        "sources": {
+            name: {"kind": source.kind.value, "origin": source.origin.value}
+            for name, source in repository.sources.items()
+        },
         "feature_views": {
             name: {
                 "entity": view.entity.name,

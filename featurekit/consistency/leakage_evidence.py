@@ -11,12 +11,14 @@ import pyarrow as pa
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.leakage_table import Ints
+from featurekit.consistency.leakage_values import variant
 from featurekit.consistency.population import view_keys
 from featurekit.consistency.recompute import InPlace
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.rows_sql import row_conditions
-from featurekit.offline.source import CREATED, EVENT, entity_key, event_steps, frame_name, key_names, read_source
+from featurekit.offline.source import EVENT, SUPERSEDED, entity_key, event_steps, frame_name, key_names, read_source
 from featurekit.offline.sql import Join, Query, Select, call, long, name, render_query
+from featurekit.offline.visible_rows import KNOWN, rows_over_time
 from featurekit.types import Field, Int64, Schema
 
 SHOWN_ROWS: Final = 3
@@ -50,21 +52,23 @@ def hidden_rows(
     frame = engine.map_batches(engine.query("SELECT 1 AS one"), InPlace(table=asked), Schema(fields))
     frames = {_ASKED: frame, frame_name(view): read_source(engine, view)}
     known = [start for start in starts if start is not None]
+    seen = variant(view, knows_all=knows_all, no_ttl=False)
     query = event_steps(
-        view,
+        seen,
         known_by=None,
         since=min(known) if len(known) == len(starts) and known else None,
         until=int(until.max()),
     )
+    query = rows_over_time(seen, query)
     query = query.then("counting", Select(columns=(("*", "*"),), source=query.last, where=row_conditions(view)))
-    found = engine.to_arrow(engine.query(render_query(_joined(query, view, knows_all)), frames)).to_pylist()
+    found = engine.to_arrow(engine.query(render_query(_joined(query, view, seen)), frames)).to_pylist()
     cells = {row["cell"]: row for row in found}
     return [_hidden(cells[place]) for place in range(len(served))]
 
 
-def _joined(query: Query, view: CompiledView, knows_all: bool) -> Query:
-    event, created = call("unix_micros", name("e", EVENT)), call("unix_micros", name("e", CREATED))
-    late = long(view.view.allowed_lateness)
+def _joined(query: Query, view: CompiledView, seen: CompiledView) -> Query:
+    event, created, superseded = call("unix_micros", name("e", EVENT)), name("e", KNOWN), name("e", SUPERSEDED)
+    late, waited = (long(each.view.allowed_lateness) for each in (view, seen))
     served, until, since = (name("a", label) for label in ("$served", "$until", "$since"))
     on = [
         f"{name('e', label)} = {entity_key(key, name('a', key.name))}"
@@ -72,8 +76,7 @@ def _joined(query: Query, view: CompiledView, knows_all: bool) -> Query:
     ]
     on += [f"{event} < {until}", f"({since} IS NULL OR {event} >= {since})"]
     on.append(f"({event} >= {served} OR {created} > {served} + {late})")
-    if not knows_all:
-        on.append(f"{created} <= {until} + {late}")
+    on += [f"{created} <= {until} + {waited}", f"coalesce({superseded} > {until} + {waited}, true)"]
     pair = f"named_struct('created', {created}, 'event', {event})"
     some = f"collect_list({pair}) FILTER (WHERE {event} IS NOT NULL)"
     columns = (

@@ -71,9 +71,9 @@ class Counterfactuals:
         fields: list[dict[str, Cells]] = [{} for _ in alternatives]
         for view in self.views.values():
             parts = [part for part in self._service.views if part.view.name == view.name]
-            for variant in dict.fromkeys((each.knows_all, each.no_ttl) for each in alternatives):
-                asked = [at for at, each in enumerate(alternatives) if (each.knows_all, each.no_ttl) == variant]
-                self._sweep(_variant(view, *variant), parts, inputs, alternatives, asked, fields)
+            for which in dict.fromkeys((each.knows_all, each.no_ttl) for each in alternatives):
+                asked = [at for at, each in enumerate(alternatives) if (each.knows_all, each.no_ttl) == which]
+                self._sweep(variant(view, *which), parts, inputs, alternatives, asked, fields)
         outputs = []
         for found in fields:
             if self._loop is not None:
@@ -147,7 +147,8 @@ def _is_wider(column: pa.Array, high: int) -> bool:
     return bool((1 << (column.type.bit_width - 1)) - 1 > high)
 
 
-def _variant(view: CompiledView, knows_all: bool, no_ttl: bool) -> CompiledView:
+def variant(view: CompiledView, knows_all: bool, no_ttl: bool) -> CompiledView:
+    """Return a view that knows all rows whenever they landed, or whose latest values never expire."""
     if knows_all:
         view = replace(view, view=view.view.model_copy(update={"allowed_lateness": FOREVER}))
     if no_ttl:

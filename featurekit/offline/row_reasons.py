@@ -12,7 +12,7 @@ from featurekit.definitions.source import SourceKind
 from featurekit.expr.nodes import Literal
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.rows_sql import row_conditions
-from featurekit.offline.source import EVENT, SUPERSEDED, event_steps, frame_name, key_names, read_source
+from featurekit.offline.source import EVENT, SUPERSEDED, event_steps, frame_name, key_names, read_source, row_key_names
 from featurekit.offline.sql import Select, Sql, filtered, instant, long, name, render_query
 from featurekit.offline.visible_rows import BEATEN, ENDED, KNOWN, is_there, rows_over_time
 from featurekit.targets.spark import render_literal
@@ -26,6 +26,7 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     DELETED = "deleted"
     ENDED = "ended"
+    NAMELESS = "nameless"
     UNWANTED = "not wanted"
     LATER = "later"
 
@@ -51,22 +52,31 @@ def count_rows(engine: BatchEngine, view: CompiledView, keys: tuple[Any, ...], a
     conditions = _conditions(view, as_of)
     start = view.since(as_of)
     since = () if start is None else (f"{name(EVENT)} >= {instant(start)}",)
-    counts: list[tuple[str, Sql]] = []
+    own = [
+        f"{name(label)} = {_literal(key.type, value)}"
+        for label, key, value in zip(key_names(view), view.keys, keys, strict=True)
+    ]
+    where = (f"{name(EVENT)} IS NOT NULL", *own)
+    counts: list[tuple[str, Sql]] = [(Reason.NAMELESS, _nameless(view, (*where, *since)))]
     passed: tuple[Sql, ...] = ()
     for reason, condition in conditions.items():
         reach = () if reason is Reason.LATER else since
         counts.append((reason, filtered("count(*)", (*passed, f"NOT {condition}", *reach))))
         passed = (*passed, condition)
     counts.append(("counted", filtered("count(*)", (*passed, *since))))
-    own = [
-        f"{name(label)} = {_literal(key.type, value)}"
-        for label, key, value in zip(key_names(view), view.keys, keys, strict=True)
-    ]
-    where = (f"{name(EVENT)} IS NOT NULL", *own)
     text = render_query(query.then("counts", Select(columns=tuple(counts), source=query.last, where=where)))
     (row,) = engine.to_arrow(engine.query(text, {frame_name(view): read_source(engine, view)})).to_pylist()
     excluded = {reason: int(row[reason]) for reason in Reason if row[reason]}
     return RowCounts(counted=int(row["counted"]), excluded=excluded)
+
+
+def _nameless(view: CompiledView, where: tuple[Sql, ...]) -> Sql:
+    """Return how many of an entity's rows are about nothing: those that `rows_over_time` leaves out."""
+    parts = row_key_names(view) if view.row_key else ()
+    if not parts:
+        return "0"
+    missing = " OR ".join(f"{name(part)} IS NULL" for part in parts)
+    return f"(SELECT count(*) FROM {name('events')} WHERE {' AND '.join(where)} AND ({missing}))"
 
 
 def _conditions(view: CompiledView, as_of: Instant) -> dict[Reason, Sql]:
@@ -101,6 +111,8 @@ def show_reason(view: CompiledView, reason: Reason, as_of: Instant) -> str:
             return "say by `deleted` that it is gone"
         case Reason.ENDED:
             return f"ended before {format_instant(as_of)}"
+        case Reason.NAMELESS:
+            return "with a NULL in the row key"
         case Reason.UNWANTED:
             return "not wanted by `where`"
 

@@ -71,7 +71,7 @@ def rows_as_of(view: CompiledView, query: Query, as_of: Instant) -> tuple[Query,
         case SourceKind.CHANGES:
             return _newest_states(view, query, as_of)
         case SourceKind.SNAPSHOTS:
-            return _newest_snapshot(view, query, as_of)
+            return _newest_snapshot(query, as_of)
 
 
 def _newest_versions(view: CompiledView, query: Query) -> tuple[Query, tuple[Sql, ...]]:
@@ -99,7 +99,7 @@ def _newest_states(view: CompiledView, query: Query, as_of: Instant) -> tuple[Qu
     return query.then("states", states), tuple(conditions)
 
 
-def _newest_snapshot(view: CompiledView, query: Query, as_of: Instant) -> tuple[Query, tuple[Sql, ...]]:
+def _newest_snapshot(query: Query, as_of: Instant) -> tuple[Query, tuple[Sql, ...]]:
     events = query.last
     newest = Select(
         columns=((_SNAPSHOT, call("max", name(EVENT))),),
@@ -115,8 +115,8 @@ def _newest_snapshot(view: CompiledView, query: Query, as_of: Instant) -> tuple[
 def rows_over_time(view: CompiledView, query: Query) -> Query:
     """Return the query over `events` with two columns more, known-ats in microseconds.
 
-    `$known` is when a row could be known. `$superseded` is from when on it holds no more (NULL: it does for ever): a row
-    is visible as of g while `$known` <= g + allowed_lateness < `$superseded`, if it happened before g and `is_there`.
+    `$known` is when a row could be known. `$superseded` is from when on it holds no more (NULL: it does for ever). So a
+    row is visible as of g while `$known` <= g + allowed_lateness < `$superseded`, if it happened before and `is_there`.
 
     One stretch of as-ofs is enough for each row, whatever arrives late. What can be known, and what has happened, only
     ever grows with g. So a row is beaten from the first g on at which any greater row can be seen, by that one or by a

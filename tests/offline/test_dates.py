@@ -20,7 +20,7 @@ from featurekit.offline.session import SparkEngine
 from featurekit.offline.source import count_invisible
 from featurekit.types import DataType, Date, Int64, String
 from tests.offline.test_changes import Values, both_paths
-from tests.offline.worlds import compiled, features, materialized, python_rows, write_rows
+from tests.offline.worlds import compiled, features, materialized, python_rows, swept, write_rows
 
 pytestmark = pytest.mark.spark
 # Midnights that occur twice, that don't exist, dates that were skipped, and a gap that begins before midnight.
@@ -116,6 +116,22 @@ def test_valid_to_and_created_may_be_dates_too(engine: SparkEngine, tmp_path: Pa
     view = view_over(tmp_path, kind=SourceKind.CHANGES, created_timestamp="loaded", valid_to="last_day")
     # Known from the 10th on, it still holds as of the first instant of the 11th.
     assert values(both_paths(engine, view, local_days(date(2013, 3, 9), 4))) == [1, 2, 2, None]
+    assert count_invisible(engine, view) == 1
+
+
+def test_rows_of_a_snapshot_may_land_by_the_day(engine: SparkEngine, tmp_path: Path) -> None:
+    second, third, fourth, fifth = (date(2013, 11, day) for day in (2, 3, 4, 5))
+    rows = [
+        row(second, 1, loaded=second),
+        row(third, 2, loaded=third, k="b"),  # as of the first instant of the 4th it is the newest, without a
+        row(third, 3, loaded=fifth),
+        row(third, 9, loaded=None),
+    ]
+    write_rows(tmp_path / "rows.parquet", COLUMNS, rows)
+    view = view_over(tmp_path, kind=SourceKind.SNAPSHOTS, created_timestamp="loaded")
+    assert values(both_paths(engine, view, local_days(third, 3))) == [1, None, 3]
+    later = first_instant(from_date(fourth), "America/New_York") + DAY // 2
+    assert values(swept(engine, view, (later,))) == [None]
     assert count_invisible(engine, view) == 1
 
 

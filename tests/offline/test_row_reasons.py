@@ -30,6 +30,9 @@ def test_rows_of_changes_are_excluded_for_one_reason_each(engine: SparkEngine, t
         row(-30, "e", owner="ann", v=-1),
         row(0, "a", owner="ann", v=9),
         row(-30, "a", owner="ann") | {"at": None},
+        row(-30, None, owner="ann", v=1),
+        row(60, None, owner="ann", v=1),
+        row(-30, None, owner="bob", v=1),
     ]
     view = view_over(tmp_path, rows)
     assert count_rows(engine, view, ("ann",), NOON) == RowCounts(
@@ -39,6 +42,7 @@ def test_rows_of_changes_are_excluded_for_one_reason_each(engine: SparkEngine, t
             Reason.SUPERSEDED: 3,
             Reason.DELETED: 1,
             Reason.ENDED: 1,
+            Reason.NAMELESS: 2,
             Reason.UNWANTED: 1,
             Reason.LATER: 1,
         },
@@ -49,6 +53,7 @@ def test_rows_of_changes_are_excluded_for_one_reason_each(engine: SparkEngine, t
         "superseded by a newer row of the same row key",
         "say by `deleted` that it is gone",
         "ended before 2024-01-10T12:00Z",
+        "with a NULL in the row key",
         "not wanted by `where`",
         "at or after 2024-01-10T12:00Z",
     ]

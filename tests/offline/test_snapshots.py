@@ -16,14 +16,16 @@ from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.partition import Partition, PartitionOf
 from featurekit.definitions.source import Source, SourceKind
-from featurekit.errors import FeaturekitError
+from featurekit.errors import BatchEngineError, SourceError
+from featurekit.offline.as_of import as_of_rows, at_instants
 from featurekit.offline.materialize import materialized_frame
 from featurekit.offline.session import SparkEngine
 from featurekit.offline.source import count_invisible
 from featurekit.offline.visible_rows import newest_snapshot
 from featurekit.types import DataType, Int64, String, Timestamp
 from tests.offline.test_changes import Values, both_paths
-from tests.offline.worlds import compiled, features, materialized, swept, write_rows
+from tests.offline.test_partitions import spoil
+from tests.offline.worlds import compiled, features, materialized, python_rows, swept, write_rows
 
 pytestmark = pytest.mark.spark
 START: Final = parse_instant("2024-01-10T00:00Z")
@@ -126,8 +128,8 @@ def test_of_a_snapshot_that_has_half_landed_the_half_counts(engine: SparkEngine,
 def test_rows_that_land_after_a_refresh_leave_it_as_it_was(engine: SparkEngine, tmp_path: Path) -> None:
     first = [*snapshot(-26, -25, {"v": 1}, {"holder": "bob", "v": 2}), *snapshot(-2, 0.2, {"v": 10})]
     second = [*first, *snapshot(-2, 0.6, {"holder": "bob", "v": 20}), *snapshot(-1, 0.7, {"v": 30})]
-    before = both_paths(engine, view_over(tmp_path / "before", first), INSTANTS[:1])
-    after = both_paths(engine, view_over(tmp_path / "after", second), INSTANTS[:2])
+    before = both_paths(engine, view_over(tmp_path, first), INSTANTS[:1])
+    after = both_paths(engine, view_over(tmp_path, second), INSTANTS[:2])
     assert after[START] == before[START]
     assert totals(after) == [{"ann": 10}, {"ann": 30}]
 
@@ -248,16 +250,17 @@ def test_source_without_a_known_snapshot_has_no_rows(engine: SparkEngine, tmp_pa
 def test_partitions_that_were_not_known_yet_are_not_read(engine: SparkEngine, tmp_path: Path) -> None:
     for day in range(6):
         rows = snapshot(24 * day - 2, 24 * day - 1, {"v": day}) + snapshot(24 * day - 26, 24 * day - 1, {"v": 10})
-        file = tmp_path / "rows" / f"ds=2024-01-{9 + day:02d}" / "part.parquet"
-        write_rows(file, COLUMNS, rows)
-        if day > 3:  # whoever reads such a file, beyond its footer, fails
-            content = file.read_bytes()
-            file.write_bytes(content[:4] + b"\xff" * 24 + content[28:])
+        write_rows(tmp_path / "rows" / f"ds=2024-01-{9 + day:02d}" / "part.parquet", COLUMNS, rows)
     partition = Partition(column="ds", of=PartitionOf.CREATED)
+    assert spoil(tmp_path, partition, *(f"2024-01-{day:02d}" for day in range(9, 13))) == 2
     view = view_over(tmp_path, [], path="rows", columns={"ds": String()}, partition=partition)
-    assert totals(both_paths(engine, view, INSTANTS[:3])) == [{"ann": 0}, {"ann": 1}, {"ann": 2}]
-    with pytest.raises(FeaturekitError, match=r"part\.parquet"):
-        materialized(engine, view, START + 4 * DAY)
+    found = {at: materialized(engine, view, at) for at in INSTANTS[:3]}
+    assert totals(found) == [{"ann": 0}, {"ann": 1}, {"ann": 2}]
+    requests = at_instants(engine, engine.query("SELECT 'ann' AS holder"), INSTANTS[:3])
+    rows = python_rows(engine.to_arrow(as_of_rows(engine, view, requests)))
+    assert {row["as_of"]: row["total"] for row in rows} == dict(zip(INSTANTS, (0, 1, 2), strict=False))
+    with pytest.raises((BatchEngineError, SourceError)):  # what landed later can't be read: it was not
+        materialized(engine, view, INSTANTS[3] + DAY)
 
 
 def test_only_the_snapshot_that_is_visible_is_read(engine: SparkEngine, tmp_path: Path) -> None:
