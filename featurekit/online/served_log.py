@@ -138,6 +138,11 @@ class ServedLog:
         with self._lock:
             return self._counts
 
+    @property
+    def waiting(self) -> int:
+        """How many rows the thread has not taken yet."""
+        return self._rows
+
     def flush(self, timeout_s: float = _CLOSE_S) -> bool:
         """Return whether all that was handed over so far is in files that readers see, or counted as failed."""
         with self._lock:
