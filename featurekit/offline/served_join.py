@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledFeature, CompiledService, CompiledView
 from featurekit.errors import TimeError
-from featurekit.expr.nodes import Column
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.as_of import Span, as_of_rows
 from featurekit.offline.engine import BatchEngine
@@ -158,6 +157,10 @@ class ServedPlan(JoinPlan):
             joins.append(Join(source=rows_name(position), alias=alias, on=tuple(on)))
             columns.append((role_name(role, LAST), name(alias, LAST_EVENT)))
             columns += [(role_name(role, label), name(alias, label)) for label in _value_columns(view)]
+            # What a slot is of no rows: expressions name columns.
+            columns += [
+                (_empty(role, slot.name), cast("NULL" if slot.nullable else "0", slot.type)) for slot in view.slots
+            ]
         note = "each view's row of the refresh that answered"
         return Select(columns=tuple(columns), source=LABELS, alias="l", joins=tuple(joins), note=note)
 
@@ -168,7 +171,7 @@ class ServedPlan(JoinPlan):
 
     def _feature(self, role: int, view: CompiledView, feature: CompiledFeature) -> Sql:
         row = f"{name(role_name(role, LAST))} IS NOT NULL"
-        value = case((row, name(role_name(role, feature.name))), otherwise=_of_no_row(view, feature))
+        value = case((row, name(role_name(role, feature.name))), otherwise=_of_no_row(role, feature))
         return case((_is_one_of(view, HAS_ROWS), defaulted(value, feature.default, feature.type)))
 
     def _evidence(self, role: int, alias: str, view: CompiledView) -> list[tuple[str, Sql]]:
@@ -244,15 +247,13 @@ def _value_columns(view: CompiledView) -> Sequence[str]:
     return [feature.name for feature in view.features] + statuses
 
 
-def _of_no_row(view: CompiledView, feature: CompiledFeature) -> Sql:
+def _of_no_row(role: int, feature: CompiledFeature) -> Sql:
     """Return what a feature is of an entity without a row: of nothing, a count is 0 and the rest NULL (DESIGN T5)."""
-    slots = {slot.name: slot for slot in view.slots}
+    return one_nan(render(feature.expression, lambda slot: _empty(role, slot.name)), feature.type)
 
-    def empty(column: Column) -> Sql:
-        slot = slots[column.name]
-        return cast("NULL" if slot.nullable else "0", slot.type)
 
-    return one_nan(render(feature.expression, empty), feature.type)
+def _empty(role: int, slot: str) -> str:
+    return role_name(role, f"empty {slot}")
 
 
 def _has_rows(alias: str) -> str:
