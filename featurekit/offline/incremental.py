@@ -153,13 +153,15 @@ def _merged_tiles(
 def _same_snapshot(
     engine: BatchEngine, view: CompiledView, span: Span, base_rows: DataFrame, has_new_files: bool
 ) -> Incremental:
-    """Return the rows of the base where no snapshot came since; a new one is about every entity."""
+    """Return the rows of the base where no row of any came since; a new snapshot is about every entity."""
     if has_new_files or has_new_rows(engine, view, span):
-        return _in_full("a new snapshot says everything anew")
+        return _in_full("rows of snapshots came, and a new one says everything anew")
     aged = aged_entities(engine, view, span, base_rows)
     if aged is not None and engine.held(aged)[1]:
         return _in_full("the snapshot passed a ttl, which is about every entity")
-    return Incremental(frame=base_rows, changed=0, reason=f"no snapshot came since {format_instant(span.before)}")
+    return Incremental(
+        frame=base_rows, changed=0, reason=f"no rows of snapshots came since {format_instant(span.before)}"
+    )
 
 
 def _in_full(reason: str) -> Incremental:

@@ -62,7 +62,9 @@ def test_what_was_materialized_is_looked_up_listed_and_agrees_with_spark(live: C
     assert "there already" in again.stdout
     (restated,) = live(*SERVED_AT, "--restate", "again", "--json").document["refreshes"]
     assert (restated["restatement"], restated["is_new"]) == (1, True)
-    freshness = live("list", "--json").document["feature_views"]["customer_spend"]["freshness"]
+    listed = live("list", "--json").document
+    assert listed["sources"]["orders"] == {"kind": "events", "origin": "csv"}
+    freshness = listed["feature_views"]["customer_spend"]["freshness"]
     assert (freshness["as_of"], freshness["late"]) == ("2026-01-08T00:00Z", False)
     checked = live("check", "--html", "report.html", "--report-json", "report.json")
     assert checked.exit_code == 0, checked.stdout

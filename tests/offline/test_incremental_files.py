@@ -131,14 +131,19 @@ def test_a_refresh_from_tiles_reads_of_the_source_what_came(engine: SparkEngine,
 
 @pytest.mark.spark
 def test_snapshots_are_computed_in_full_unless_none_came(engine: SparkEngine, tmp_path: Path) -> None:
-    land(tmp_path, "all", [row(k, START + day * DAY) for day in (0, 3) for k in range(3 + day)])
+    landing = [row(1, START, made=START + 5 * DAY), row(2, START + 3 * DAY, made=START + 5 * DAY + HOUR)]
+    land(tmp_path, "all", [*landing, *(row(k, START + day * DAY) for day in (0, 3) for k in range(3 + day))])
     view = view_of(tmp_path, kind="snapshots", created_timestamp="made")
     base = kept(engine, view, START + DAY, materialized_frame(engine, view, START + DAY))
     same = refreshed(engine, view, START + 3 * DAY, base)
     assert_equal(engine, view, START + 3 * DAY, same)
-    assert (same.changed, same.reason) == (0, "no snapshot came since 2026-03-02T00:00Z")
-    new = refreshed(engine, view, START + 4 * DAY, base)
-    assert (new.frame, new.reason) == (None, "a new snapshot says everything anew")
+    assert (same.changed, same.reason) == (0, "no rows of snapshots came since 2026-03-02T00:00Z")
+    for later in (4, 6):
+        new = refreshed(engine, view, START + later * DAY, base)
+        assert (new.frame, new.reason) == (None, "rows of snapshots came, and a new one says everything anew")
+    base = kept(engine, view, START + 5 * DAY, materialized_frame(engine, view, START + 5 * DAY))
+    joined = refreshed(engine, view, START + 6 * DAY, base)  # of the newest snapshot one more row
+    assert joined.frame is None
 
 
 @pytest.mark.spark
