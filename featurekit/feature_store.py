@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -17,22 +11,17 @@ import pyarrow as pa
 from featurekit import apply
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
-from featurekit.compiled import CompiledRepository, CompiledService, CompiledView
-from featurekit.compiler import compile_repository
-from featurekit.config import Settings, read_settings
+from featurekit.compiled import CompiledView
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.leakage import audit_training_table
 from featurekit.consistency.leakage_report import AuditReport
 from featurekit.consistency.leakage_table import AuditSpec
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
-from featurekit.definitions.repo import load_repo
-from featurekit.errors import InputError, SettingsError
 from featurekit.explain import Explanation, explain_service, explain_view
 from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, refresh_each
-from featurekit.offline.history import History
 from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import AsOfMode, read_manifest
@@ -40,26 +29,20 @@ from featurekit.offline.manifest_diff import ManifestDiff, diff_manifests
 from featurekit.offline.point_in_time import join_shapes, training_table
 from featurekit.offline.rebuild import Rebuild, rebuild_dataset
 from featurekit.offline.row_diff import RowDiff, diff_rows
-from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.offline.training import DatasetResult, build_dataset, check_out
-from featurekit.online.client import FeatureClient
-from featurekit.online.embedded import online_url
-from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.redis import RedisStore
 from featurekit.online.result import Features
-from featurekit.online.served_log import ServedLog, served_log
-from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
+from featurekit.refreshing import RefreshOutcome, due, refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import RegistrationPlan, plan_registration
-from featurekit.registry.registry import Registry
-from featurekit.serving.model import ModelClient, OnUnavailable, Prediction
+from featurekit.serving.model import OnUnavailable, Prediction
 from featurekit.serving.register import register_model
 from featurekit.serving_history import served_history
+from featurekit.store_parts import StoreParts
 from featurekit.trace import Trace, trace_feature
 
 
-class FeatureStore:
+class FeatureStore(StoreParts):
     """Everything featurekit does, for one project and environment.
 
     Definitions, Spark, the online store and the registry are each opened when a method first needs them; `close` (or
@@ -70,104 +53,6 @@ class FeatureStore:
             store.materialize()
             store.lookup("flight_delay", {"carrier": "UA", "origin": "EWR", "dest": "LAX", "tailnum": "N39463"})
     """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._open = ExitStack()
-
-    @classmethod
-    def from_settings(
-        cls, file: Path | str | None = None, *, now: Instant | None = None, environ: Mapping[str, str] | None = None
-    ) -> FeatureStore:
-        """Return the store of a settings file, or of the one found from the working folder upwards."""
-        found = read_settings(
-            start=Path.cwd(),
-            environ=os.environ if environ is None else environ,
-            flags={"now": now},
-            file=None if file is None else Path(file),
-        )
-        return cls(found)
-
-    def __enter__(self) -> FeatureStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close what was opened; the embedded server and a Spark session that others use stay."""
-        self._open.close()
-
-    @cached_property
-    def definitions(self) -> CompiledRepository:
-        """The definitions, compiled; DefinitionErrors with every mistake."""
-        folder = self.settings.definitions
-        return compile_repository(load_repo(folder, root=self.settings.root), self.settings.root)
-
-    @cached_property
-    def engine(self) -> SparkEngine:
-        return start_engine(self.settings)
-
-    @cached_property
-    def online_url(self) -> str:
-        """The online store's URL: the one in the settings, or the embedded server's, started if need be."""
-        return online_url(self.settings)
-
-    @cached_property
-    def online(self) -> RedisStore:
-        store = RedisStore(self.online_url, timeout_ms=self.settings.redis_timeout_ms)
-        self._open.callback(store.close)
-        return store
-
-    @cached_property
-    def client(self) -> FeatureClient:
-        client = FeatureClient(
-            self.online_url,
-            project=self.settings.project,
-            environment=self.settings.environment,
-            clock=self.settings.clock,
-            timeout_ms=self.settings.redis_timeout_ms,
-            log=self.served_log,
-        )
-        self._open.callback(client.close)
-        return client
-
-    @cached_property
-    def served_log(self) -> ServedLog | None:
-        """The log of what lookups and predictions answer; None where the settings ask for none."""
-        log = served_log(self.settings)
-        if log is not None:
-            self._open.callback(log.close)
-        return log
-
-    @cached_property
-    def registry(self) -> Registry:
-        settings = self.settings
-        return Registry(
-            settings.registry, project=settings.project, environment=settings.environment, models=settings.models
-        )
-
-    @cached_property
-    def models(self) -> ModelClient:
-        client = ModelClient(self.client, self.registry)
-        self._open.callback(client.close)
-        return client
-
-    @cached_property
-    def history(self) -> History:
-        settings = self.settings
-        return History(settings.history, project=settings.project, environment=settings.environment)
-
-    @cached_property
-    def holder(self) -> str:
-        """What other runs are told of this one: no other process has it."""
-        return f"process {os.getpid()} on {socket.gethostname()} ({uuid.uuid4().hex[:8]})"
-
-    @property
-    def namespace(self) -> Namespace:
-        return Namespace(self.settings.project, self.settings.environment)
 
     def plan(self) -> RegistrationPlan:
         """Return what `register` would do now."""
@@ -385,65 +270,3 @@ class FeatureStore:
             namespace=self.namespace,
             at=self.settings.clock() if at is None else at,
         )
-
-    def _deployment(self, views: Iterable[CompiledView]) -> Deployment:
-        keeps = any(view.view.history_keep(self.settings.history_keep) for view in views)
-        return Deployment(
-            url=self._url_for_executors(),  # first: it is refused before a server is started
-            store=self.online,
-            registry=self.registry,
-            namespace=self.namespace,
-            retention=self.settings.retention,
-            history=self._history_for_executors() if keeps else None,
-            keep=self.settings.history_keep,
-            holder=self.holder,
-        )
-
-    def _kept(self, names: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the names; InputError where one is of no view, neither defined nor kept from before."""
-        there = {view for view, _ in self.history.versions()} | set(self.definitions.views)
-        for name in names or ():
-            if name not in there:
-                raise InputError(f"there is no feature view {name!r}", try_=f"one of {', '.join(sorted(there))}")
-        return names or None
-
-    def _keep(self, name: str) -> int:
-        view = self.definitions.views.get(name)
-        keep = self.settings.history_keep
-        return keep if view is None else view.view.history_keep(keep)
-
-    def _history_for_executors(self) -> History:
-        if self.settings.history_path is None and not self.engine.is_local:
-            raise SettingsError(
-                "Spark's executors can't write the history into this machine's state folder",
-                why="they run on other machines, and write the kept rows themselves",
-                try_="history.path: a folder that all of them share, or history: false in the views",
-            )
-        return self.history
-
-    def _url_for_executors(self) -> str:
-        if self.settings.redis_url is None and not self.engine.is_local:
-            raise SettingsError(
-                "Spark's executors can't write to the embedded server",
-                why="it listens on this machine's loopback only, and they run on other machines",
-                try_="redis.url: a server that all of them reach, or spark.master = local[*]",
-            )
-        return self.online_url
-
-    def _recorded_snapshot(self, space: KeySpace) -> str | None:
-        refresh = (space.as_of, space.restatement)
-        records = self.registry.refreshes(space.view, fingerprint=space.fingerprint)
-        return next((one.snapshot for one in records if (one.as_of, one.restatement) == refresh), None)
-
-    def _views(self, names: Sequence[str] | None) -> tuple[CompiledView, ...]:
-        views = self.definitions.views
-        for name in names or ():
-            if name not in views:
-                raise InputError(f"there is no feature view {name!r}", try_=f"one of {', '.join(views)}")
-        return tuple(views[name] for name in names) if names else tuple(views.values())
-
-    def _service(self, name: str) -> CompiledService:
-        services = {**self.definitions.view_services, **self.definitions.services}
-        if name not in services:
-            raise InputError(f"there is no feature service {name!r}", try_=f"one of {', '.join(services)}")
-        return services[name]
