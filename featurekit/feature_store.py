@@ -12,6 +12,7 @@ from featurekit import apply
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
+from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.leakage import audit_training_table
 from featurekit.consistency.leakage_report import AuditReport
@@ -178,6 +179,13 @@ class FeatureStore(StoreParts):
         served = served_history(compiled, self.history, self.registry) if as_of is AsOfMode.SERVED else None
         now = self.settings.clock()
         return build_dataset(self.engine, compiled, labels, out, now=now, as_of=as_of, served=served)
+
+    def dataset_compare(self, service: str, labels: LabelSpec, out: Path | None = None) -> AsOfEffect:
+        """Build the labels' set as declared, as served and by event time; return what that does to each feature."""
+        compiled, settings = self._service(service), self.settings
+        check_label_file(compiled, labels, settings.root)
+        served = served_history(compiled, self.history, self.registry)
+        return compare_as_of(self.engine, compiled, labels, served=served, out=out, now=settings.clock())
 
     def dataset_diff(self, before: Path, after: Path) -> tuple[ManifestDiff, RowDiff]:
         """Return how two training sets differ: in what they were made from, and row by row."""

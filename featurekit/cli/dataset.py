@@ -7,6 +7,7 @@ import typer
 from featurekit.cli.context import invocation
 from featurekit.cli.dataset_audit import audit
 from featurekit.cli.dataset_build import build
+from featurekit.cli.dataset_compare import compare
 from featurekit.cli.dataset_diff import diff
 from featurekit.cli.dataset_log import from_log
 from featurekit.cli.dataset_rebuild import rebuild
@@ -25,6 +26,7 @@ def dataset(context: typer.Context) -> None:
 
 
 app.command("build")(build)
+app.command("compare")(compare)
 app.command("show")(show)
 app.command("diff")(diff)
 app.command("rebuild")(rebuild)
