@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark tour record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
+.PHONY: help setup fmt lint check test test-spark tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -52,6 +52,9 @@ test-spark: setup ## only the tests that need a JVM
 
 tour: setup ## the main job on real data, from definition to diagnosis; writes docs/tour.md
 	$(RUN) -m featurekit.examples.tour
+
+auc: setup ## a model trained as declared, as served, by event time: what each set promises, what the store delivers
+	$(RUN) -m featurekit.examples.auc $(addprefix --days ,$(DAYS))
 
 record: setup ## ask Spark for the expected values of tests/semantics/
 	$(RUN) -m tests.semantics.record

@@ -3,18 +3,16 @@
     python -m featurekit.examples.auc        prints RESULT auc …; 1 where the declared set's word is not kept
 
 One model, trained three times on the first half of November 2013: on the features as declared, as served in a fortnight
-in which the views were refreshed once a day and not when they were due, and by event time. Then the clock goes through
-the days after, hour by hour, with refreshes that are on time, and each flight is looked up when it was asked about.
+in which somebody refreshed the views by hand twice a week, and by event time. Then the clock goes through the days
+after, hour by hour, with refreshes that are on time, and each flight is looked up when it was asked about.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -25,11 +23,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import Pipeline
 
-from featurekit.clock import DAY, HOUR, Instant, parse_instant
+from featurekit.clock import DAY, HOUR, Instant, format_instant, parse_instant
 from featurekit.config import Settings, read_settings
 from featurekit.examples.flights import label_rows, write_sources
-from featurekit.examples.model import feature_matrix, fit_pipeline
+from featurekit.examples.model import Floats, feature_matrix, fit_pipeline
 from featurekit.feature_store import FeatureStore
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import AsOfMode
@@ -39,8 +38,8 @@ SERVICE: Final = "flight_delay"
 # Days of New York.
 BEGIN: Final = parse_instant("2013-11-01T04:00Z")
 HELD_OUT: Final = parse_instant("2013-11-15T05:00Z")
-END: Final = parse_instant("2013-11-17T05:00Z")
-_DAILY_RUN: Final = 2 * HOUR  # before the first question of the day
+BY_HAND: Final = (1, 4, 7, 11, 14)  # the Friday of the registration, then Mondays and Thursdays
+_RUN_AT: Final = 2 * HOUR  # before the first question of the day
 _FIXED: Final = ("plane_facts", "airport_place")  # lists from before the year: one refresh says all
 _KEYS: Final = ["carrier", "origin", "dest", "tailnum"]
 _REQUEST: Final = ["distance", "scheduled_at"]
@@ -50,11 +49,15 @@ Told = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A model by the set that it was trained on: its AUC on that set's own rows held out, and fed by lookups."""
+    """A model by the set that it was trained on: its AUC on that set's own rows held out, and fed by lookups.
+
+    `differing` is how many of the values that were looked up are others in the set.
+    """
 
     as_of: AsOfMode
     promised: float
     online: float
+    differing: int
 
     @property
     def apart(self) -> float:
@@ -63,21 +66,23 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The three models over `rows` flights held out; `differing` values of lookups are others in the served set."""
+    """The three models, trained on so many flights and judged by `rows` that were held out."""
 
     judged: tuple[Judged, ...]
     trained: int
     rows: int
-    differing: int
 
     @property
     def keeps_its_word(self) -> bool:
         return next(each for each in self.judged if each.as_of is AsOfMode.DECLARED).apart <= KEPT_WORD
 
     def __str__(self) -> str:
-        lines = [f"{'trained on':12} {'AUC by its own rows':>19} {'fed by the store':>17} {'apart':>6}"]
+        lines = [
+            f"{'trained on':12} {'AUC by its own rows':>19} {'fed by the store':>17} {'apart':>6} {'other values':>13}"
+        ]
         lines += [
-            f"{each.as_of.value:12} {each.promised:19.3f} {each.online:17.3f} {each.apart:6.3f}" for each in self.judged
+            f"{each.as_of.value:12} {each.promised:19.3f} {each.online:17.3f} {each.apart:6.3f} {each.differing:13,}"
+            for each in self.judged
         ]
         return "\n".join(lines)
 
@@ -88,31 +93,31 @@ class Verdict:
             for each in self.judged
             for kind, value in (("", each.promised), ("_online", each.online))
         )
-        return f"RESULT auc {' '.join(parts)} rows={self.rows} differing={self.differing}"
+        return f"RESULT auc {' '.join(parts)} rows={self.rows}"
 
 
-def write_question_rows(data: Path, folder: Path) -> Path:
-    """Write the label rows of all days, those held out too, and return their file."""
-    rows = label_rows(data, BEGIN, END).table
+def write_question_rows(data: Path, folder: Path, days: int) -> Path:
+    """Write the label rows of the fortnight and of so many days after it, which are held out; return their file."""
+    rows = label_rows(data, BEGIN, HELD_OUT + days * DAY).table
     path = folder / "labels.parquet"
     pq.write_table(rows, path)
     return path
 
 
 def serve(settings: Settings, labels: Path, answers: Path, told: Told = lambda _: None) -> int:
-    """Drive the clock from BEGIN to END: refresh, look up the flights held out, write what the store answered.
+    """Drive the clock from BEGIN on: refresh, look up the flights held out, write what the store answered.
 
     Return how many refreshes were made.
     """
     rows = pq.read_table(labels)
     asked = np.asarray(rows["event_timestamp"].cast(pa.int64()).to_numpy(), np.int64)
-    new = _refresh(settings, BEGIN + _DAILY_RUN, _FIXED, register=True)
-    for day in range(BEGIN, HELD_OUT, DAY):
-        told(f"{(day - BEGIN) // DAY + 1} November, one run")
-        new += _refresh(settings, day + _DAILY_RUN, None, serving=True)
+    new = _refresh(settings, BEGIN + _RUN_AT, _FIXED, register=True)
+    for day in BY_HAND:
+        told(f"{day} November, a run by hand")
+        new += _refresh(settings, BEGIN + (day - 1) * DAY + _RUN_AT, None, serving=True)
     found = []
     for hour in np.unique(asked[asked >= HELD_OUT] // HOUR).tolist():
-        told(f"{new} refreshes, then hour by hour")
+        told(f"{format_instant(hour * HOUR)}, after {new} refreshes")
         new += _refresh(settings, hour * HOUR, None)
         with _store(settings, hour * HOUR) as store:
             for time in np.unique(asked[asked // HOUR == hour]).tolist():
@@ -151,16 +156,15 @@ def judge(sets: Path, answers: Path) -> Verdict:
     for mode, table in tables.items():
         values = feature_matrix(table, columns)
         model = fit_pipeline(values[~held_out], truth[~held_out])
+        promised, delivered = (_auc(model, rows, truth[held_out]) for rows in (values[held_out], fed))
+        own = table.filter(pa.array(held_out))
+        differing = sum(_differing(own[label], online[label]) for label in own.column_names if "." in label)
+        judged.append(Judged(as_of=mode, promised=promised, online=delivered, differing=differing))
+    return Verdict(judged=tuple(judged), trained=int((~held_out).sum()), rows=int(held_out.sum()))
 
-        def auc(rows: npt.NDArray[np.float32], model: object = model) -> float:
-            score = model.predict_proba(rows.astype(np.float64))[:, 1]  # type: ignore[attr-defined]
-            return float(roc_auc_score(truth[held_out], score))
 
-        judged.append(Judged(as_of=mode, promised=auc(values[held_out]), online=auc(fed)))
-    served = tables[AsOfMode.SERVED].filter(pa.array(held_out))
-    outputs = [label for label in served.column_names if "." in label]
-    differing = sum(_differing(served[label], online[label]) for label in outputs)
-    return Verdict(judged=tuple(judged), trained=int((~held_out).sum()), rows=int(held_out.sum()), differing=differing)
+def _auc(model: Pipeline, rows: Floats, truth: npt.NDArray[np.float64]) -> float:
+    return float(roc_auc_score(truth, model.predict_proba(rows.astype(np.float64))[:, 1]))
 
 
 def _in_order(table: pa.Table) -> pa.Table:
@@ -181,18 +185,18 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve November, build three sets, judge three models; return 1 where the declared set's word is not kept."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(
-        arguments
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--days", type=int, default=3, help="held out, from 15 November on (3)")
+    days = parser.parse_args(arguments).days
     root = Path(__file__).parents[2]
     write_sources(root / "data")
-    with tempfile.TemporaryDirectory(prefix="featurekit-auc-") as name:
+    with tempfile.TemporaryDirectory(prefix="featurekit-auc-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         settings = replace(read_settings(start=root, environ={}), state=folder / "state", environment="auc")
-        labels, answers = write_question_rows(root / "data", folder), folder / "answers.parquet"
+        labels, answers = write_question_rows(root / "data", folder, days), folder / "answers.parquet"
         try:
             new = serve(settings, labels, answers, told=lambda text: print(text, file=sys.stderr, flush=True))
-            with _store(settings, END) as store:
+            with _store(settings, HELD_OUT + days * DAY) as store:
                 store.dataset_compare(SERVICE, LabelSpec(path=str(labels)), folder / "sets")
         finally:
             embedded.stop(folder / "state")
@@ -200,8 +204,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{new} refreshes; trained on {verdict.trained:,} flights, judged by {verdict.rows:,}")
         print(verdict)
         print(verdict.result)
-        with suppress(OSError):
-            shutil.rmtree(folder / "state")
     return 0 if verdict.keeps_its_word else 1
 
 

@@ -27,6 +27,7 @@ from featurekit.cli.app import app
 from featurekit.clock import parse_instant
 from featurekit.examples.faults import fill_null_with_zero, serve_yesterdays_row
 from featurekit.examples.flights import label_rows, write_labels, write_sources
+from featurekit.examples.tour_truths import three_truths
 from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded
 
@@ -218,6 +219,8 @@ def _walk(tour: Tour) -> None:
         "Check", "What is served is compared, value by value, with what the training path says of the same entities."
     )
     tour.command(f"check --html {_OUT}/check.html")
+
+    three_truths(tour, _OUT)
 
     tour.say("Two faults", "Nobody would see these in a dashboard:")
     tour.fault("a stale row", serve_yesterdays_row)
