@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,7 @@ RECOMPUTED: Final = "__recomputed"
 STATUS_OF: Final = "__status"
 _FORMAT: Final = 1
 _ROW: Final = "__row"
+_KeyTexts: TypeAlias = tuple[bytes | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,12 +221,27 @@ def _places(
     renamed = served.select(list(names)).rename_columns(list(names.values()))
     logged = list(zip(served.column(REQUEST_ID).to_pylist(), _key_texts(service, renamed), strict=True))
     times = served.column(TIMESTAMP).cast(pa.int64()).to_pylist()
-    last: dict[tuple[str, bytes | None], int] = {}
+    values = [served.column(input_column(name)).to_pylist() for name in service.request.names]
+    last: dict[tuple[str, _KeyTexts], int] = {}
+    several_answers: set[tuple[str, _KeyTexts]] = set()
     for place, row in enumerate(logged):
         # A request that came again was answered again; what it went on with is the last answer.
-        if row not in last or times[last[row]] <= times[place]:
+        before = last.get(row)
+        if before is None or times[before] < times[place]:
             last[row] = place
+            several_answers.discard(row)
+        elif times[before] == times[place]:
+            last[row] = place
+            if any(repr(column[before]) != repr(column[place]) for column in values):
+                several_answers.add(row)
     asked: list[str | None] = labels.column(REQUEST_ID).to_pylist()
+    if clash := _labelled(several_answers, asked, _key_texts(service, labels) if by_key else None):
+        raise InputError(
+            f"request {clash} asked for one entity with several request values at once",
+            where=str(spec.log),
+            why=f"its label does not say for which {', '.join(service.request.names)} it is",
+            try_="give each question a request id of its own, or leave these labels out",
+        )
     if by_key:
         texts = _key_texts(service, labels)
         places = [-1 if one is None else last.get((one, text), -1) for one, text in zip(asked, texts, strict=True)]
@@ -245,10 +261,19 @@ def _places(
     return np.array(places, np.int64), len(set(places) - {-1}), len(logged) - len(last)
 
 
-def _key_texts(service: CompiledService, table: pa.Table) -> list[bytes | None]:
-    texts: list[bytes | None] = []
+def _labelled(rows: set[tuple[str, _KeyTexts]], asked: list[str | None], texts: list[_KeyTexts] | None) -> str | None:
+    """Return the request of a label that is of one of these rows; None where no label is."""
+    if texts is None:
+        requests = {request for request, _ in rows}
+        return next((one for one in asked if one in requests), None)
+    return next((one for one, text in zip(asked, texts, strict=True) if one is not None and (one, text) in rows), None)
+
+
+def _key_texts(service: CompiledService, table: pa.Table) -> list[_KeyTexts]:
+    """Return the text of each key of each row: of several keys one may be NULL, and the others still name the row."""
+    texts: list[_KeyTexts] = []
     for batch in table.combine_chunks().to_batches():
-        texts += encode_key_columns(batch, service.keys.fields)
+        texts += zip(*(encode_key_columns(batch, [key]) for key in service.keys.fields), strict=True)
     return texts
 
 

@@ -76,6 +76,9 @@ def log(folder: Path, airport: CompiledRepository, engine: Any) -> Iterator[Path
         client.lookup("trips", {"carrier": "AA"}, {"hours": 5.0}, at=ASKED + HOUR, request_id="again")
         client.lookup("trips", {"carrier": "AA"}, {"hours": 1.0}, at=TODAY - DAY, request_id="away")
         client.lookup("late", {"carrier": "AA"}, request_id="other service")
+        client.lookup("trips", {"carrier": ["AA", "AA", "UA"]}, {"hours": [1.0, 2.0, 3.0]}, request_id="twice")
+        client.lookup("trips", {"carrier": ["WN", "WN"]}, {"hours": [1.0, 1.0]}, request_id="same")
+        client.lookup("pairs", {"carrier": ["AA", "UA", "UA"], "rival": [None, None, "AA"]}, request_id="pairs")
     yield place
     store.close()
     embedded.stop(folder / "state")
@@ -123,13 +126,45 @@ def test_each_label_has_what_its_request_was_served(built: Any, log: Path) -> No
         }
         assert row["event_timestamp"] == logged["timestamp"]
     assert list(rows[0]) == ["request_id", "label", "event_timestamp", "carrier", "hours", *FEATURES]
-    assert (found.count.rows, found.count.labels, found.count.logged) == (3, 3, 16)
-    assert found.count.rows_without_label == 16 - 3
+    assert (found.count.rows, found.count.labels, found.count.logged) == (3, 3, 21)
+    assert found.count.rows_without_label == 21 - 3
 
 
 def test_labels_of_a_request_with_several_rows_join_by_key_too(built: Any) -> None:
     _, rows = built(request_id=["many", "many", "many"], carrier=["UA", None, "AA"], label=[1, 2, 3])
     assert [(row["carrier"], row["label"]) for row in rows] == [("UA", 1), (None, 2), ("AA", 3)]
+
+
+def test_a_key_that_is_null_does_not_blur_the_other_keys(
+    airport: CompiledRepository, log: Path, tmp_path: Path
+) -> None:
+    labels = labels_file(
+        tmp_path / "labels.parquet",
+        request_id=["pairs", "pairs", "pairs"],
+        carrier=["UA", "AA", "UA"],
+        rival=["AA", None, None],
+    )
+    found = build_from_log(airport.services["pairs"], FromLogSpec(log=log, labels=labels), tmp_path / "set", now=NOW)
+    (file,) = (log / "pairs").glob("*.parquet")
+    answers = {(row["carrier"], row["rival"]): row["delays.mean_1d"] for row in pq.read_table(file).to_pylist()}
+    assert answers["AA", None] != answers["UA", None]
+    for row in pq.read_table(found.path).to_pylist():
+        assert row["delays.mean_1d"] == answers[row["carrier"], row["rival"]]
+    assert (found.count.rows, found.count.repeated_rows) == (3, 0)
+
+
+@pytest.mark.parametrize("keys", [{}, {"carrier": ["AA"]}], ids=["by request", "by key"])
+def test_an_entity_that_was_asked_for_with_several_values_at_once_is_refused(
+    built: Any, log: Path, keys: dict[str, list[str]]
+) -> None:
+    with pytest.raises(InputError, match="request twice asked for one entity with several request values") as refused:
+        built(request_id=["twice"], **keys)
+    assert refused.value.why == "its label does not say for which hours it is"
+
+
+def test_other_entities_of_such_a_request_and_equal_values_are_not(built: Any) -> None:
+    _, rows = built(request_id=["twice", "same"], carrier=["UA", "WN"])
+    assert [row["hours"] for row in rows] == [3.0, 1.0]
 
 
 def test_without_keys_such_labels_are_refused(built: Any) -> None:
@@ -222,7 +257,7 @@ def test_rows_of_another_version_are_kept_counted_and_refused_by_strict(
     labels = labels_file(tmp_path / "labels.parquet", request_id=["r0", "r1"])
     spec = FromLogSpec(log=tmp_path / "older", labels=labels)
     found = build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW)
-    assert (found.count.rows, found.count.other_version, found.count.other_outputs) == (2, 2, 16)
+    assert (found.count.rows, found.count.other_version, found.count.other_outputs) == (2, 2, 21)
     strict = FromLogSpec(log=tmp_path / "older", labels=labels, strict=True)
     with pytest.raises(InputError, match="2 of 2 rows are of another version"):
         build_from_log(airport.services["trips"], strict, tmp_path / "strict", now=NOW)

@@ -125,6 +125,13 @@ def write_airport(base: Path, flights: Sequence[Flight]) -> CompiledRepository:
         services=[
             FeatureService(name="late", features=(ServiceFeatures(view="delays"),)),
             FeatureService(name="trips", features=(ServiceFeatures(view="delays"), ServiceFeatures(view="trip"))),
+            FeatureService(
+                name="pairs",
+                features=(
+                    ServiceFeatures(view="delays"),
+                    ServiceFeatures(view="delays", alias="other", keys={"carrier": "rival"}),
+                ),
+            ),
         ],
     )
 
