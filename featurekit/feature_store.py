@@ -176,7 +176,9 @@ class FeatureStore(StoreParts):
         compiled = self._service(service)
         check_out(out)
         check_label_file(compiled, labels, self.settings.root)  # before Spark starts: most mistakes are in here
-        served = served_history(compiled, self.history, self.registry) if as_of is AsOfMode.SERVED else None
+        served = None
+        if as_of is AsOfMode.SERVED:
+            served = served_history(compiled, self.history, self.registry).require_any(service)
         now = self.settings.clock()
         return build_dataset(self.engine, compiled, labels, out, now=now, as_of=as_of, served=served)
 

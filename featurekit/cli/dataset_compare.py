@@ -63,9 +63,9 @@ def compared(found: AsOfEffect, top: int) -> Answer:
     columns = (
         "feature",
         "as served",
-        "mean apart",
+        "apart",
         "by event time",
-        "mean apart",
+        "apart",
         "shift",
         "correlation",
         "known later",

@@ -66,11 +66,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The three models, trained on so many flights and judged by `rows` that were held out."""
+    """The three models, trained on so many flights and judged by `rows` held out, a share `late` of them late."""
 
     judged: tuple[Judged, ...]
     trained: int
     rows: int
+    late: float
 
     @property
     def keeps_its_word(self) -> bool:
@@ -160,7 +161,12 @@ def judge(sets: Path, answers: Path) -> Verdict:
         own = table.filter(pa.array(held_out))
         differing = sum(_differing(own[label], online[label]) for label in own.column_names if "." in label)
         judged.append(Judged(as_of=mode, promised=promised, online=delivered, differing=differing))
-    return Verdict(judged=tuple(judged), trained=int((~held_out).sum()), rows=int(held_out.sum()))
+    return Verdict(
+        judged=tuple(judged),
+        trained=int((~held_out).sum()),
+        rows=int(held_out.sum()),
+        late=float(truth[held_out].mean()),
+    )
 
 
 def _auc(model: Pipeline, rows: Floats, truth: npt.NDArray[np.float64]) -> float:

@@ -220,7 +220,7 @@ def _walk(tour: Tour) -> None:
     )
     tour.command(f"check --html {_OUT}/check.html")
 
-    three_truths(tour, _OUT)
+    three_truths(tour, _OUT / "november")
 
     tour.say("Two faults", "Nobody would see these in a dashboard:")
     tour.fault("a stale row", serve_yesterdays_row)

@@ -20,7 +20,7 @@ from featurekit.examples.auc import judge
 
 verdict = judge(Path("{out}/three"), Path("{out}/answers.parquet"))
 print(verdict)
-print(f"trained on {{verdict.trained:,}} flights, judged by {{verdict.rows:,}}")
+print(f"trained on {{verdict.trained:,}} flights, judged by {{verdict.rows:,}}; {{verdict.late:.0%}} of them were late")
 """
 
 
@@ -35,6 +35,7 @@ class Steps(Protocol):
 
 def three_truths(tour: Steps, out: Path) -> None:
     """Serve a fortnight badly and two days well, in an environment of its own; compare, train and judge."""
+    out.mkdir()
     labels = write_question_rows(Path("data"), out, DAYS)
     with _environment():
         serve(read_settings(start=Path.cwd(), environ=os.environ), labels, out / "answers.parquet")

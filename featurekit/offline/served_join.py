@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledFeature, CompiledService, CompiledView
-from featurekit.errors import TimeError
+from featurekit.errors import InputError, TimeError
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.as_of import Span, as_of_rows
 from featurekit.offline.engine import BatchEngine
@@ -57,6 +57,16 @@ class ServedHistory:
 
     history: History
     views: Mapping[str, ServedView]
+
+    def require_any(self, service: str) -> ServedHistory:
+        """Return it; InputError where no view has any refresh on record, so that nothing can have been answered."""
+        if any(view.refreshes or view.others for view in self.views.values()):
+            return self
+        raise InputError(
+            f"no refresh of {service} is on record",
+            why="as served means by the refreshes that answered lookups, and there was none",
+            try_="--as declared; or featurekit materialize, from which on there is a record",
+        )
 
 
 def served_evidence(service: CompiledService) -> dict[tuple[str, Supply], str]:

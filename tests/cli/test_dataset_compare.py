@@ -24,6 +24,9 @@ WORDS = ("checkout", "--labels", "labels.csv", "--timestamp", "asked_at")
 def test_the_three_sets_are_built_and_compared_feature_by_feature(cli: Cli, project: Path) -> None:
     (project / "labels.csv").write_text(LABELS)
     assert cli("register").exit_code == 0
+    too_early = cli("dataset", "build", *WORDS, "--as", "served", "--out", "x")
+    assert too_early.exit_code == 2
+    assert "no refresh of checkout is on record" in too_early.stderr
     assert cli("materialize", "--at", "2026-01-08T12:00Z", "--now", "2026-01-08T12:00Z").exit_code == 0
     document = cli("dataset", "compare", *WORDS, "--out", "three", "--json").document
     by_name = {feature["name"]: feature for feature in document["features"]}
