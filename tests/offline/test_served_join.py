@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from featurekit.clock import DAY, HOUR, Instant, parse_instant
+from featurekit.compiler import compile_repository
 from featurekit.config import Settings
+from featurekit.definitions.repo import load_repo
 from featurekit.errors import TimeError
 from featurekit.feature_store import FeatureStore
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import AsOfMode, Manifest, ViewCoverage, read_manifest
-from featurekit.offline.served_refreshes import NOBODY, ServedRefresh, picks
+from featurekit.offline.served_refreshes import NOBODY, ServedRefresh, Supply, picks, supply
+from featurekit.offline.snapshot import FileSnapshot, SourceSnapshot
 from featurekit.online import embedded
 from featurekit.online.keys import KeySpace
 from featurekit.online.refresh import withdraw_refresh
@@ -318,6 +321,33 @@ def test_a_set_by_event_time_has_all_that_had_happened_and_says_that_it_leaks(ti
     spec = LabelSpec(path=str(till.base / "labels.parquet"))
     with till.at(DAY0) as store, pytest.raises(TimeError, match="not asked yet"):
         store.dataset("till", spec, till.base / "early", as_of=AsOfMode.SERVED)
+
+
+BEFORE: Final = SourceSnapshot(source="sales", origin="sales", files=(FileSnapshot(path="one", size=1, modified=1),))
+NOW: Final = SourceSnapshot(source="sales", origin="sales", files=(FileSnapshot(path="one", size=2, modified=2),))
+
+
+@pytest.mark.parametrize(
+    ("created", "recorded", "restated", "expected"),
+    [
+        (True, None, False, Supply.RECOMPUTED),
+        (True, BEFORE, False, Supply.RECOMPUTED),
+        (True, BEFORE, True, Supply.INDETERMINATE),
+        (True, NOW, True, Supply.RECOMPUTED),
+        (False, NOW, False, Supply.RECOMPUTED),
+        (False, BEFORE, False, Supply.INDETERMINATE),
+        (False, None, False, Supply.INDETERMINATE),
+    ],
+)
+def test_rows_that_are_gone_are_computed_again_only_where_that_gives_the_same(
+    till: Till, created: bool, recorded: SourceSnapshot | None, restated: bool, expected: Supply
+) -> None:
+    if not created:
+        till.define(DEFINITIONS.replace(", created_timestamp: known", ""))
+    view = compile_repository(load_repo(till.base / "feature_defs"), till.base).views["takings"]
+    refresh = replace(one(0, 5), snapshot=recorded)
+    others = [refresh, one(0, 9, restatement=1)] if restated else [refresh, one(10, 15)]
+    assert supply(view, refresh, others, NOW) is expected
 
 
 def one(as_of: int, visible_from: int, *, restatement: int = 0, withdrawn_at: int | None = None) -> ServedRefresh:
