@@ -107,13 +107,8 @@ def materialized(
     if failed is not None:
         rows += tuple(_unserved(each.view, each.as_of, Toned("failed", Tone.BAD)) for each in failed.failures)
         rows += tuple(_unserved(view, as_of, Toned("not tried", Tone.FAINT)) for view, as_of in failed.left)
-    invisible = [
-        Line(
-            f"{outcome.view}: {outcome.invisible:,} source rows have no event timestamp and count nowhere", Tone.WARNING
-        )
-        for outcome in outcomes
-        if outcome.invisible
-    ]
+    counts = {outcome.view: outcome.invisible for outcome in outcomes if outcome.invisible}  # once a view, not an as-of
+    invisible = [Line(f"{view}: {_never_seen(count)}", Tone.WARNING) for view, count in counts.items()]
     moved = [Line(f"serving the new version of {name}", Tone.GOOD) for outcome in outcomes for name in outcome.moved]
     notes = [Line(f"{outcome.view}: {note}", Tone.WARNING) for outcome in outcomes for note in outcome.notes]
     blocks: tuple[Block, ...] = (Table(columns=columns, rows=rows), *invisible, *moved, *notes)
@@ -124,6 +119,11 @@ def materialized(
     document["exit_code"] = failed.exit_code
     errors = tuple(each.error for each in failed.failures)
     return Answer(document=document, blocks=blocks, exit_code=failed.exit_code, errors=errors)
+
+
+def _never_seen(count: int) -> str:
+    rows = "1 source row has" if count == 1 else f"{count:,} source rows have"
+    return f"{rows} no time or no row key, and count{'s' if count == 1 else ''} nowhere"
 
 
 def _row(outcome: RefreshOutcome) -> tuple[Cell, ...]:

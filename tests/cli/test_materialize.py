@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from featurekit.cli.answer import Table, Toned
+from featurekit.cli.answer import Line, Table, Toned
 from featurekit.cli.materialize import materialized
 from featurekit.clock import DAY
 from featurekit.errors import GateError, OnlineStoreError
@@ -45,6 +45,19 @@ def test_what_failed_stands_beside_what_is_served_and_decides_the_exit_code() ->
 def test_without_a_failure_the_document_says_so() -> None:
     answer = materialized((outcome("spend"),))
     assert (answer.exit_code, answer.document["failures"], answer.document["not_tried"]) == (0, [], [])
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "spend: 1 source row has no time or no row key, and counts nowhere"),
+        (2_000, "spend: 2,000 source rows have no time or no row key, and count nowhere"),
+    ],
+)
+def test_rows_that_no_refresh_sees_are_told_once_a_view(count: int, said: str) -> None:
+    seen = replace(outcome("spend"), invisible=count)
+    answer = materialized((seen, replace(seen, as_of=TODAY + DAY), outcome("load")))
+    assert [block.text for block in answer.blocks if isinstance(block, Line)] == [said]
 
 
 def states(answer_rows: tuple[tuple[object, ...], ...]) -> list[str]:
