@@ -111,7 +111,8 @@ class Meter:
     def __init__(self, engine: SparkEngine) -> None:
         context: Any = engine.session.sparkContext
         self._spark = getattr(context, "_jsc").sc()  # noqa: B009  Spark's status is in Java alone
-        self._stage = 0
+        # Stages of long ago are forgotten, and who asked for them would wait for ever.
+        self._stage = self._spark.dagScheduler().nextStageId()
         self._at = time.perf_counter()
         self.cost()
 

@@ -59,6 +59,10 @@ class BatchEngine(Protocol):
         """
         ...
 
+    def read_folders(self, folders: Sequence[Path], like: DataFrame) -> DataFrame:
+        """Return the rows of folders that `write_parquet` wrote, which have a frame's columns; no file is opened."""
+        ...
+
     def read_table(self, table: str) -> DataFrame:
         """Return a table of the engine's catalog."""
         ...

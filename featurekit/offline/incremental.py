@@ -7,6 +7,7 @@ refresh is computed in full, and the reason is said.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path
@@ -20,27 +21,32 @@ from featurekit.offline.history_folder import HistoryEntry
 from featurekit.offline.materialize import check_frame, materialize_steps
 from featurekit.offline.snapshot import FileSnapshot, SourceSnapshot, snapshot_source
 from featurekit.offline.source import frame_name, key_names, read_source
-from featurekit.offline.sql import Query, Select, Sql, name, render_query
-from featurekit.offline.tile_store import TileFolder, TileStore
+from featurekit.offline.sql import Query, Select, Sql, instant, name, render_query
+from featurekit.offline.tile_store import TileStore
 from featurekit.offline.tiled import (
     SourceFiles,
+    Tiles,
     came_dated_back,
+    joined,
     read_tiles,
     save_all_tiles,
     save_new_tiles,
     touched_by_tiles,
 )
-from featurekit.offline.tiles import TILES, begins_with_buckets, can_tile, first_bucket, slots_from_tiles
+from featurekit.offline.tiles import TILES, begins_with_buckets, can_tile, slots_from_tiles
 from featurekit.offline.touched import (
     BASE,
     TOUCHED,
     Span,
     aged_entities,
     has_new_rows,
+    left,
     not_null,
     thing,
     touched_entities,
 )
+from featurekit.parquet_footer import row_count
+from featurekit.rows import LAST_EVENT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,7 +54,9 @@ if TYPE_CHECKING:
 MOST_TOUCHED: Final = 0.5
 """The share of entities from which on a refresh in full is no more work (measured: `make incremental`)."""
 MOST_FOLDERS: Final = 100
-"""Of tiles: their files are small, and there are some for each refresh; beyond, all are made anew."""
+"""Of tiles: their files are small, and there are some for each refresh; beyond, they are joined."""
+DENSE: Final = 8
+"""Rows of one entity and step from which on tiles are less work than the rows, where all are merged."""
 _ALL: Final = "events of all"
 
 
@@ -80,6 +88,8 @@ def incremental_frame(
     added = _added(base.snapshot, now)
     if view.source.kind is SourceKind.SNAPSHOTS:
         return _same_snapshot(engine, view, span, base_rows, bool(added))
+    if reason := why_most(engine, view, span, base, base_rows, added):
+        return _in_full(reason)
     if can_tile(view, as_of):
         found = _from_tiles(engine, view, span, base, base_rows, now, added)
         if found is not None:
@@ -107,21 +117,27 @@ def _from_tiles(
     store = TileStore(base.path.parent)
     folders = store.folders(base.as_of, base.snapshot)
     mergeable = begins_with_buckets(view, span.after)
-    if folders is None or len(folders) > MOST_FOLDERS or came_dated_back(engine, view, span, added):
-        whole = save_all_tiles(engine, view, span.after, store, now)
+    source = read_source(engine, view)
+    if folders is None or came_dated_back(engine, view, span, added):
+        whole = save_all_tiles(engine, view, span.after, store, now, source)
         store.drop_others(base.as_of, span.after)
         if not mergeable:
             return None
-        frame = _all_merged(engine, view, span.after, (whole,))
+        frame = _all_merged(engine, view, span.after, whole)
         return Incremental(frame=frame, changed=None, reason="tiles of all rows in reach, made anew")
     files = SourceFiles(old=tuple(map(Path, sorted(_by_path(base.snapshot)))), added=added)
-    new = save_new_tiles(engine, view, span, store, folders, now, files)
+    whole, new = save_new_tiles(engine, view, span, store, folders, now, files, source)
+    touched = touched_by_tiles(engine, view, span, base_rows, whole.of_folders(folders), new) if mergeable else None
+    held = None if touched is None else engine.held(touched)
+    if len(whole.folders) > MOST_FOLDERS:
+        whole = joined(engine, view, span.after, store, whole, source)
+        store.save(span.after, now, whole.folders)
     store.drop_others(base.as_of, span.after)
-    return _merged_tiles(engine, view, span, base, base_rows, folders, new) if mergeable else None
+    return None if held is None else _merged_tiles(engine, view, span, base, base_rows, whole, *held)
 
 
-def _all_merged(engine: BatchEngine, view: CompiledView, as_of: Instant, folders: tuple[TileFolder, ...]) -> DataFrame:
-    frame = engine.query(render_query(slots_from_tiles(view, as_of, ())), {TILES: read_tiles(engine, folders)})
+def _all_merged(engine: BatchEngine, view: CompiledView, as_of: Instant, tiles: Tiles) -> DataFrame:
+    frame = engine.query(render_query(slots_from_tiles(view, as_of, ())), {TILES: read_tiles(engine, view, tiles)})
     check_frame(view, frame)
     return frame
 
@@ -132,19 +148,17 @@ def _merged_tiles(
     span: Span,
     base: HistoryEntry,
     base_rows: DataFrame,
-    folders: tuple[TileFolder, ...],
-    new: tuple[TileFolder, ...],
+    tiles: Tiles,
+    touched: DataFrame,
+    changed: int,
 ) -> Incremental:
     """Return the refresh with the rows of touched entities merged from tiles; those of all where most were touched."""
-    touched, changed = engine.held(touched_by_tiles(engine, view, span, base_rows, folders, new))
-    first = first_bucket(view, span.after)
-    reached = (*(folder for folder in folders if folder.as_of > first), *new)
     if changed > MOST_TOUCHED * base.rows:
-        frame = _all_merged(engine, view, span.after, reached)
+        frame = _all_merged(engine, view, span.after, tiles)
         return Incremental(frame=frame, changed=None, reason=f"tiles: {changed:,} entities were touched")
     query = slots_from_tiles(view, span.after, (_is_touched(view),))
     query = query.then("refresh", _merged(view, query.last))
-    frames = {TILES: read_tiles(engine, reached), TOUCHED: touched, BASE: base_rows}
+    frames = {TILES: read_tiles(engine, view, tiles), TOUCHED: touched, BASE: base_rows}
     frame = engine.query(render_query(query), frames)
     check_frame(view, frame)
     return Incremental(frame=frame, changed=changed, reason=f"what was touched since {_shown(base)}, from tiles")
@@ -197,6 +211,30 @@ def why_full(view: CompiledView, as_of: Instant, base: HistoryEntry, now: Source
     if new.keys() - old.keys() and (by_query or behind_pattern):
         return f"source {source.name} has new files, and which of its rows are from them can't be told"
     return None
+
+
+def why_most(
+    engine: BatchEngine, view: CompiledView, span: Span, base: HistoryEntry, base_rows: DataFrame, added: Sequence[Path]
+) -> str | None:
+    """Return why most entities will have been touched, told from the kept rows alone; None where that can't be said.
+
+    Who had an event in a step as long before the base tells how many have one now, and in each step that leaves a
+    window. Where many rows are of one entity, tiles are less work nevertheless.
+    """
+    recent = f"{name(LAST_EVENT)} >= {instant(span.before - (span.after - span.before))}"
+    step = Select(columns=(("n", "count(*)"),), source=BASE, where=(recent,))
+    active = engine.to_arrow(engine.query(render_query(Query(steps=(("active", step),))), {BASE: base_rows}))["n"][
+        0
+    ].as_py()
+    share = min(active / max(base.rows, 1), 1.0)
+    steps = 1 + sum(start is not None for start, _ in left(view, span))
+    if 1 - (1 - share) ** steps <= MOST_TOUCHED:
+        return None
+    counts = [row_count(path) for path in added]
+    came = sum(count for count in counts if count is not None)
+    if can_tile(view, span.after) and None not in counts and came >= DENSE * active:
+        return None
+    return f"{active:,} of {base.rows:,} entities had an event in the step before {_shown(base)}: most are touched"
 
 
 def _by_path(snapshot: SourceSnapshot) -> dict[str, FileSnapshot]:

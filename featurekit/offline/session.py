@@ -131,6 +131,12 @@ class SparkEngine:
             paths = [_local_file(file) for file in files]
             return self.session.read.options(**options).schema(columns).parquet(*paths)
 
+    def read_folders(self, folders: Sequence[Path], like: DataFrame) -> DataFrame:
+        with _our_errors():
+            if not folders:
+                return like.limit(0)
+            return self.session.read.schema(like.schema).parquet(*map(_local_file, folders))
+
     def read_table(self, table: str) -> DataFrame:
         with _our_errors():
             return self.session.table(table)

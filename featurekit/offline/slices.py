@@ -12,7 +12,8 @@ from featurekit.offline.date_columns import date_bounds
 from featurekit.offline.source_columns import typed_column
 from featurekit.offline.sql import Sql, cast, instant, long, name
 from featurekit.source_schema import date_times
-from featurekit.types import DataType, Timestamp, TimestampNtz
+from featurekit.targets.spark import render_string
+from featurekit.types import DataType, Timestamp, TimestampNtz, is_integer
 
 # Beyond the years 1 to 9999 a literal is no constant that Spark hands down; nanoseconds end with 1678 and 2262.
 _READABLE: Final = (-62_135_596_800_000_000, 253_402_300_800_000_000 - DAY)
@@ -45,6 +46,25 @@ def raw_slice(view: CompiledView, column: str, low: Instant | None, high: Instan
         return None
     kind: DataType = TimestampNtz() if naive else Timestamp()
     return f"({name(column)} >= {cast(instant(low), kind)} AND {name(column)} < {cast(instant(high), kind)})"
+
+
+def id_slice(view: CompiledView, low: object, high: object) -> Sql | None:
+    """Return a condition on the raw event id that no row with an id in [low, high] fails; None where there is none.
+
+    Ids that are given out in order lie side by side in the files; others are read all.
+    """
+    source, schema = view.source, view.source_schema
+    column = source.event_id
+    if column is None or source.origin is SourceFormat.CSV or column in schema.partitions:
+        return None
+    field = schema.schema.get(column)
+    if isinstance(low, int) and isinstance(high, int) and field is not None and is_integer(field.type):
+        first, last = (cast(long(bound), field.type) for bound in (low, high))
+    elif isinstance(low, str) and isinstance(high, str):
+        first, last = render_string(low), render_string(high)
+    else:
+        return None
+    return f"({name(column)} >= {first} AND {name(column)} <= {last})"
 
 
 def any_of(slices: Iterable[Sql | None]) -> tuple[Sql, ...]:

@@ -12,7 +12,9 @@ import json
 import os
 import shutil
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -20,17 +22,24 @@ from featurekit.clock import Instant, format_instant
 from featurekit.offline.snapshot import SourceSnapshot
 
 FOLDER: Final = "_tiles"
+_FORMAT: Final = 2
+
+
+class TileKind(StrEnum):
+    """What a folder holds; the last two only where rows have versions (`corrections`)."""
+
+    TILES = "tiles"
+    VOIDS = "voids"  # whose tiles were made anew
+    VERSIONS = "versions"  # all rows of the events that have several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileFolder:
-    """The tiles of rows that came with a refresh: none is of a bucket that begins at its as-of or later."""
+    """What came with a refresh: no tile in it is of a bucket that begins at its as-of or later."""
 
     as_of: Instant
     path: Path
-
-    def files(self) -> tuple[Path, ...]:
-        return tuple(sorted(self.path.glob("*.parquet")))
+    kind: TileKind = TileKind.TILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +48,9 @@ class TileStore:
 
     home: Path
 
-    def new_folder(self, as_of: Instant) -> TileFolder:
+    def new_folder(self, as_of: Instant, kind: TileKind = TileKind.TILES) -> TileFolder:
         """Return a folder that is not there yet."""
-        return TileFolder(as_of=as_of, path=self.home / FOLDER / f"{_name(as_of)}-{uuid.uuid4().hex[:12]}")
+        return TileFolder(as_of=as_of, path=self.home / FOLDER / f"{_name(as_of)}-{uuid.uuid4().hex[:12]}", kind=kind)
 
     def folders(self, as_of: Instant, snapshot: SourceSnapshot) -> tuple[TileFolder, ...] | None:
         """Return the folders that stand for all rows visible as of an instant; None where none of this source do."""
@@ -50,18 +59,22 @@ class TileStore:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if content["files"] != _files(snapshot):
+        if content.get("format") != _FORMAT or content["files"] != _files(snapshot):
             return None
         found = tuple(
-            TileFolder(as_of=each["as_of"], path=self.home / FOLDER / each["name"]) for each in content["folders"]
+            TileFolder(as_of=each["as_of"], path=self.home / FOLDER / each["name"], kind=TileKind(each["kind"]))
+            for each in content["folders"]
         )
         return found if all((folder.path / "_SUCCESS").exists() for folder in found) else None
 
-    def save(self, as_of: Instant, snapshot: SourceSnapshot, folders: tuple[TileFolder, ...]) -> None:
+    def save(self, as_of: Instant, snapshot: SourceSnapshot, folders: Sequence[TileFolder]) -> None:
         """List folders as those of an as-of."""
         content = {
+            "format": _FORMAT,
             "files": _files(snapshot),
-            "folders": [{"as_of": folder.as_of, "name": folder.path.name} for folder in folders],
+            "folders": [
+                {"as_of": folder.as_of, "name": folder.path.name, "kind": folder.kind.value} for folder in folders
+            ],
         }
         path = self._list(as_of)
         draft = path.with_suffix(f".{os.getpid()}.new")
@@ -85,6 +98,10 @@ class TileStore:
 
     def _list(self, as_of: Instant) -> Path:
         return self.home / FOLDER / f"{_name(as_of)}.json"
+
+
+def of_kind(folders: Sequence[TileFolder], kind: TileKind) -> tuple[TileFolder, ...]:
+    return tuple(folder for folder in folders if folder.kind is kind)
 
 
 def _name(as_of: Instant) -> str:

@@ -5,8 +5,9 @@ those rows: one per entity and *bucket* (from one instant of the view's grid to 
 exactly, in whatever order (`aggregates`): counts, sums of integers, of decimals and of floats' digits, extremes, the
 greatest row. The parts don't know of windows: a window takes the buckets from its start on.
 
-That is right where rows only ever come, and windows begin where buckets do (`can_tile`, `begins_with_buckets`). It is
-not for versions and states, which also go; nor for the last n rows, and what orders or lists rows.
+That is right where rows only ever come, and windows begin where buckets do (`can_tile`, `begins_with_buckets`).
+Versions also go, and what they leave is made anew (`corrections`). It is not for states, nor for the last n rows, and
+what orders or lists rows.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from featurekit.windows import Calendar, Elapsed, start_of
 
 TILES: Final = "featurekit_tiles"
 BUCKET: Final = "$bucket"
+MADE: Final = "$made"  # as of which refresh, where tiles can be void
+ROWS: Final = "featurekit_rows"
 ALL_EVENTS: Final = "events of all"
 _NEWEST: Final = "$newest"
 _MOST_BUCKETS: Final = 400  # that are told apart one by one
@@ -50,9 +53,8 @@ _MERGED: Final = (*_SUMS, SlotFunction.COUNT, SlotFunction.MIN, SlotFunction.MAX
 
 def can_tile(view: CompiledView, as_of: Instant) -> bool:
     """Return whether a view's slots can be merged from tiles, if its windows begin where buckets do."""
-    source = view.source
-    only_comes = source.kind is SourceKind.EVENTS and source.event_id is None
-    if not only_comes or view.since(as_of) is None or not all(map(_can_merge, view.slots)):
+    is_state = view.source.kind is not SourceKind.EVENTS
+    if is_state or view.since(as_of) is None or not all(map(_can_merge, view.slots)):
         return False
     return len(_buckets(view, as_of)) <= _MOST_BUCKETS
 
@@ -83,7 +85,7 @@ def _buckets(view: CompiledView, as_of: Instant) -> tuple[Instant, ...]:
     return () if grid.timezone is None else grid.between(first_bucket(view, as_of), as_of)
 
 
-def _bucket_sql(view: CompiledView, as_of: Instant) -> Sql:
+def bucket_sql(view: CompiledView, as_of: Instant) -> Sql:
     grid = view.view.grid
     if grid.timezone is None:
         micros = call("unix_micros", name(EVENT))
@@ -109,14 +111,29 @@ def tile_steps(view: CompiledView, as_of: Instant, raw: tuple[Sql, ...], where: 
                 steps += [(ALL_EVENTS, step), (label, chosen)]
             case _:
                 steps.append((label, step))
-    bucket = Select(columns=(("*", "*"), (BUCKET, _bucket_sql(view, as_of))), source=steps[-1][0])
+    return _tiled(view, as_of, Query(steps=tuple(steps)))
+
+
+def tiles_of_rows(view: CompiledView, as_of: Instant) -> Query:
+    """Return the steps that make tiles of ROWS, in which each event is once, in its newest version."""
+    labels, chosen = zip(*materialize_steps(view, as_of).steps, strict=True)
+    first, end = labels.index("versions"), labels.index("slots")
+    newest = Select(columns=(("*", "*"), ("$version", "1")), source=ROWS)
+    steps = (("versions", newest), *zip(labels[first + 1 : end], chosen[first + 1 : end], strict=True))
+    return _tiled(view, as_of, Query(steps=steps))
+
+
+def _tiled(view: CompiledView, as_of: Instant, rows: Query) -> Query:
+    keys = tuple((key, name(key)) for key in key_names(view))
+    made = ((MADE, instant(as_of)),) if view.source.event_id is not None else ()
+    bucket = Select(columns=(("*", "*"), (BUCKET, bucket_sql(view, as_of))), source=rows.last)
     tiles = Select(
-        columns=(*((key, name(key)) for key in key_names(view)), (BUCKET, name(BUCKET)), *_parts(view).values()),
+        columns=(*keys, (BUCKET, name(BUCKET)), *made, *_parts(view).values()),
         source="buckets",
         group_by=(*map(name, key_names(view)), name(BUCKET)),
         note="one row per entity and bucket",
     )
-    return Query(steps=(*steps, ("buckets", bucket), ("tiles", tiles)))
+    return rows.then("buckets", bucket).then("tiles", tiles)
 
 
 def slots_from_tiles(view: CompiledView, as_of: Instant, where: tuple[Sql, ...]) -> Query:

@@ -20,7 +20,7 @@ from featurekit.compiled import CompiledView
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
-from featurekit.offline import incremental, tiled, touched
+from featurekit.offline import corrections, incremental, tiled, touched
 from featurekit.offline.history_folder import HistoryEntry, KeptFile
 from featurekit.offline.incremental import Incremental, incremental_frame
 from featurekit.offline.materialize import materialized_frame
@@ -33,7 +33,16 @@ from tests.offline.worlds import bits, compiled, features, python_rows, write_ro
 
 pytestmark = pytest.mark.spark
 START: Final = parse_instant("2013-10-27T00:00Z")
-DAYS: Final = {"tiled": 14, "zoned": 14, "versions": 14, "ever": 7, "rows": 7, "changes": 7}  # 8th: clocks go back
+DAYS: Final = {  # on the 8th clocks go back
+    "tiled": 14,
+    "zoned": 14,
+    "corrected": 14,
+    "corrected_zoned": 14,
+    "versions": 14,
+    "ever": 7,
+    "rows": 7,
+    "changes": 7,
+}
 LATENESS: Final = 10 * MINUTE
 COLUMNS: Final[dict[str, DataType]] = {
     "name": String(),
@@ -120,6 +129,12 @@ def views_of(base: Path) -> dict[str, CompiledView]:
             "n_1d": {"sql": "count(*)", "window": "1d"},
             "brief": {"sql": "s", "ttl": "36h"},
         },
+        "corrected": {**sums, **brief, "n_if": {"sql": "count(i) FILTER (WHERE s > 0)", "window": "5d"}},
+        "corrected_zoned": {
+            "week": {"sql": "avg(d)", "window": {"calendar": "1w"}},
+            "least": {"sql": "min(i)", "window": {"calendar": "2d"}},
+            "brief": {"sql": "s", "ttl": "36h"},
+        },
         "rows": {**rows, **brief},
         "versions": {**rows, **brief},
         "ever": {
@@ -131,7 +146,8 @@ def views_of(base: Path) -> dict[str, CompiledView]:
     }
     given: dict[str, Any] = {"path": "log", "event_timestamp": "event", "created_timestamp": "created"}
     state: dict[str, Any] = {"kind": "changes", "row_key": ("thing",), "valid_to": "until", "deleted": "s = 3"}
-    sources = {"versions": {"event_id": "id"}, "ever": {"event_id": "id"}, "changes": state}
+    versioned = ("versions", "ever", "corrected", "corrected_zoned")
+    sources = {"changes": state, **{name: {"event_id": "id"} for name in versioned}}
     return compiled(
         base,
         entities=[Entity(name="one", join_keys={"name": String(), "number": Int64()})],
@@ -141,8 +157,8 @@ def views_of(base: Path) -> dict[str, CompiledView]:
                 name=name,
                 entity="one",
                 source=f"log_of_{name}",
-                where="s < 3 OR s IS NULL" if name == "versions" else None,
-                refresh=york if name == "zoned" else utc,
+                where="s < 3 OR s IS NULL" if name in ("versions", "corrected") else None,
+                refresh=york if name.endswith("zoned") else utc,
                 allowed_lateness=LATENESS,
                 availability_delay=2 * HOUR,
                 features=features(**parts),
@@ -265,6 +281,15 @@ def without_rows_of_others(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(incremental, "thing", lambda _view: ())
 
 
+def without_voids(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tiled, "without_voids", lambda _engine, _view, tiles, _folders: tiles)
+
+
+def without_entities_of_voids(patch: pytest.MonkeyPatch) -> None:
+    save = corrections.save_corrected
+    patch.setattr(tiled, "save_corrected", lambda *args: replace(save(*args), voids=None))
+
+
 def without_ended(patch: pytest.MonkeyPatch) -> None:
     within = touched._within
     patch.setattr(
@@ -290,6 +315,10 @@ def without_ended(patch: pytest.MonkeyPatch) -> None:
         ],
         pytest.param("zoned", without("begins_with_buckets", True), id="zoned-begins"),
         pytest.param("zoned", without("left", ()), id="zoned-left"),
+        pytest.param("corrected", without_voids, id="corrected-voids"),
+        pytest.param("corrected", without_entities_of_voids, id="corrected-entities"),
+        pytest.param("corrected", without("left", ()), id="corrected-left"),
+        pytest.param("corrected_zoned", without_voids, id="corrected-zoned-voids"),
         pytest.param("versions", without_superseded, id="versions-superseded"),
         pytest.param("versions", without_rows_of_others, id="versions-of-others"),
         pytest.param("ever", without_superseded, id="ever-superseded"),

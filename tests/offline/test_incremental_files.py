@@ -112,21 +112,25 @@ def test_rows_of_a_new_file_count_however_they_are_dated(
 
 @pytest.mark.spark
 def test_a_refresh_from_tiles_reads_of_the_source_what_came(engine: SparkEngine, tmp_path: Path) -> None:
-    for day in range(4):
+    def land_day(day: int) -> None:
         land(tmp_path, f"day{day}", [row(k % 10, START + day * DAY + k) for k in range(1000)])
+
+    for day in range(2):
+        land_day(day)
     view = view_of(tmp_path, created_timestamp="made")
-    meter = Meter(engine)
     base = kept(engine, view, START + 2 * DAY, materialized_frame(engine, view, START + 2 * DAY))
+    land_day(2)
     first = refreshed(engine, view, START + 3 * DAY, base)
     assert (first.changed, first.reason) == (None, "tiles of all rows in reach, made anew")
     base = kept(engine, view, START + 3 * DAY, first.frame)
-    meter.cost()
+    land_day(3)
+    meter = Meter(engine)
     found = refreshed(engine, view, START + 4 * DAY, base)
     assert found.reason == "tiles: 10 entities were touched"
     assert found.frame is not None
-    assert_equal(engine, view, START + 4 * DAY, replace(found, frame=engine.held(found.frame)[0]))
-    full = 4000
-    assert 1000 <= meter.cost().rows - full < 1300  # one day of four; the base and the tiles, ten a day
+    rows = engine.held(found.frame)[0]
+    assert 1000 <= meter.cost().rows < 1300  # one day of four; the base and the tiles, ten a day
+    assert_equal(engine, view, START + 4 * DAY, replace(found, frame=rows))
 
 
 @pytest.mark.spark
@@ -153,7 +157,30 @@ def test_a_refresh_is_in_full_where_most_entities_were_touched(engine: SparkEngi
     base = kept(engine, view, START + DAY, materialized_frame(engine, view, START + DAY))
     found = refreshed(engine, view, START + 2 * DAY, base)
     assert found.frame is None
-    assert found.reason == "10 entities were touched since 2026-03-02T00:00Z, which has 10 rows"
+    assert found.reason == "10 of 10 entities had an event in the step before 2026-03-02T00:00Z: most are touched"
+
+
+@pytest.mark.spark
+def test_a_refresh_is_in_full_where_most_entities_come_unexpectedly(engine: SparkEngine, tmp_path: Path) -> None:
+    land(tmp_path, "all", [row(k, START + day * DAY) for day in (0, 5) for k in range(10)])
+    view = view_of(tmp_path, created_timestamp="made", kind="changes")
+    base = kept(engine, view, START + 5 * DAY, materialized_frame(engine, view, START + 5 * DAY))
+    found = refreshed(engine, view, START + 6 * DAY, base)
+    assert found.frame is None
+    assert found.reason == "10 entities were touched since 2026-03-06T00:00Z, which has 10 rows"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("rows_of_each", "from_tiles"), [(7, False), (8, True)])
+def test_tiles_of_all_entities_are_merged_where_many_rows_are_of_one(
+    rows_of_each: int, from_tiles: bool, engine: SparkEngine, tmp_path: Path
+) -> None:
+    land(tmp_path, "day0", [row(k, START + each) for k in range(10) for each in range(9)])
+    view = view_of(tmp_path, created_timestamp="made")
+    base = kept(engine, view, START + DAY, materialized_frame(engine, view, START + DAY))
+    land(tmp_path, "day1", [row(k, START + DAY + each) for k in range(10) for each in range(rows_of_each)])
+    found = refreshed(engine, view, START + 2 * DAY, base)
+    assert (found.frame is not None) == from_tiles, found.reason
 
 
 def changed(**parts: Any) -> Callable[[HistoryEntry], HistoryEntry]:
