@@ -22,6 +22,11 @@ verdict = judge(Path("{out}/three"), Path("{out}/answers.parquet"))
 print(verdict)
 print(f"trained on {{verdict.trained:,}} flights, judged by {{verdict.rows:,}}; {{verdict.late:.0%}} of them were late")
 """
+_VERDICT: Final = """
+The declared set keeps its word, and refreshes by hand are on record in the served one. The set by event time
+promises what can't be delivered: some of what its model goes by is not known yet when it is asked. On two
+calm days little tells who is late; `make auc` takes a third one, and finds the same at an AUC of 0.73.
+"""
 
 
 class Steps(Protocol):
@@ -56,10 +61,7 @@ def three_truths(tour: Steps, out: Path) -> None:
         "\ndays after, and what is it worth there with the values that the store answered?\n"
     )
     tour.snippet(_JUDGE.format(out=out))
-    tour.add(
-        "\nThe declared set keeps its word, and a refresh by hand is on record in the served one. The set by event time"
-        "\npromises what can't be delivered: some of what its model goes by is not known yet when it is asked.\n"
-    )
+    tour.add(_VERDICT)
 
 
 @contextmanager

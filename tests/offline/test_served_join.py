@@ -142,9 +142,8 @@ class Till:
         ]
 
 
-@pytest.fixture
-def till(tmp_path: Path) -> Iterator[Till]:
-    till = Till(tmp_path)
+def write_sales(till: Till) -> Till:
+    """Write definitions and sales: one lands a day late, and one entity has none."""
     till.define()
     till.sell(
         "one.parquet",
@@ -155,7 +154,12 @@ def till(tmp_path: Path) -> Iterator[Till]:
         ("a", 1, DAY0 + 20 * HOUR, DAY0 + 40 * HOUR, 16.0),
         ("b", 2, DAY0 + 60 * HOUR, DAY0 + 60 * HOUR, 5.0),
     )
-    yield till
+    return till
+
+
+@pytest.fixture
+def till(tmp_path: Path) -> Iterator[Till]:
+    yield write_sales(Till(tmp_path))
     embedded.stop(tmp_path / "state")
 
 
