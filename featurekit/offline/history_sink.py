@@ -31,24 +31,27 @@ FILE_BYTES: Final = "history.bytes."
 
 
 class PartFile:
-    """One Parquet file of rows, written batch by batch; `close` returns its counters."""
+    """One Parquet file of rows, written batch by batch; `close` returns its counters. HistoryError on a full disk."""
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / f"part-{uuid.uuid4().hex}.parquet"
-        self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
+        with written_here(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
         self._rows = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
+        with written_here(self._path):
+            self._writer.write_batch(batch)
         self._rows += batch.num_rows
 
     def close(self) -> dict[str, int]:
-        self._writer.close()
-        # The folder's rename must not reach the disk before what is in it.
-        with self._path.open("rb") as file:
-            os.fsync(file.fileno())
-        size = self._path.stat().st_size
+        with written_here(self._path):
+            self._writer.close()
+            # The folder's rename must not reach the disk before what is in it.
+            with self._path.open("rb") as file:
+                os.fsync(file.fileno())
+            size = self._path.stat().st_size
         return {FILE_ROWS + self._path.name: self._rows, FILE_BYTES + self._path.name: size}
 
     def drop(self) -> None:
