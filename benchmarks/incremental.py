@@ -2,6 +2,8 @@
 
     python -m benchmarks.incremental [--events 2000000] [--entities 20000] [--days 30] [--world visits]
 
+The worlds but the first are refreshed for at most SHORTER days.
+
 Events come as one file a day, of what landed on it: most on the day they happened, some one to three days late, some
 corrections of earlier ones. The worlds differ in who is active:
 
@@ -9,8 +11,9 @@ corrections of earlier ones. The worlds differ in who is active:
     versions     the same, of a source that declares `event_id`: corrections take the place of what they correct
     all          the worst: all entities have events every day, so that nothing is left to keep
 
-What is read are the rows that Spark's scans gave (row groups that were skipped are not in it), of the source and of the
-kept rows; CPU is that of Spark's tasks. RESULT is of the first world asked for.
+What is read are the rows that Spark's scans gave (row groups that were skipped are not in it), of the source, the kept
+rows and the tiles, and what was held between two queries, each time; CPU is that of Spark's tasks. RESULT is of the
+first world asked for.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ FIRST: Final = parse_instant("2026-01-01")
 BEFORE: Final = 30  # days of events before the first refresh: the longest window is full
 ROW_GROUP: Final = 10_000
 WORLDS: Final = ("visits", "versions", "all")
+SHORTER: Final = {"versions": 10, "all": 5}  # days of the worlds that need no month
 _VISITORS: Final = 12  # one entity in so many comes on a day
 _DEFINITIONS: Final = """\
 entities:
@@ -99,6 +103,10 @@ class WorldResult:
     @property
     def read_share(self) -> float:
         return self.incremental.rows / max(self.full.rows, 1)
+
+    @property
+    def wall_share(self) -> float:
+        return self.incremental.seconds / max(self.full.seconds, 1e-9)
 
     @property
     def cpu_share(self) -> float:
@@ -197,9 +205,10 @@ def definitions(source: str) -> str:
 
 def run_world(engine: SparkEngine, folder: Path, world: str, options: argparse.Namespace) -> WorldResult:
     """Refresh every day twice, and compare: in full, and from the day before."""
-    files = write_log(
-        folder, world=world, events=options.events, entities=options.entities, days=options.days, seed=options.seed
-    )
+    days = min(options.days, SHORTER.get(world, options.days))
+    # As many events a day as in the month.
+    events = options.events * (days + BEFORE) // (options.days + BEFORE)
+    files = write_log(folder, world=world, events=events, entities=options.entities, days=days, seed=options.seed)
     (folder / "defs").mkdir()
     (folder / "defs" / "activity.yaml").write_text(definitions("versions" if world == "versions" else "plain"))
     (folder / "landed").mkdir()
@@ -210,7 +219,7 @@ def run_world(engine: SparkEngine, folder: Path, world: str, options: argparse.N
     base = _kept(engine, view, FIRST, materialized_frame(engine, view, FIRST), folder / "kept")
     meter.cost()
     full, incremental, differ, rows, computed, in_full = NOTHING, NOTHING, 0, 0, 0.0, 0
-    for number in range(1, options.days):
+    for number in range(1, days):
         as_of = FIRST + number * DAY
         landed = files[BEFORE + number]  # what landed on the day itself: a row of its first minutes may count
         landed.rename(folder / "landed" / landed.name)
@@ -230,13 +239,12 @@ def run_world(engine: SparkEngine, folder: Path, world: str, options: argparse.N
         shutil.rmtree(before.path)
         meter.cost()
         print(f"{world} {number:>3}  {found.changed} of {base.rows}  {found.reason}  read {cost.rows:,}", flush=True)
-    days = options.days - 1
     return WorldResult(
         world=world,
-        days=days,
+        days=days - 1,
         in_full=in_full,
         rows=rows,
-        computed=computed / max(days, 1),
+        computed=computed / max(days - 1, 1),
         differ=differ,
         full=full,
         incremental=incremental,
@@ -285,14 +293,18 @@ def _bits(column: pa.ChunkedArray) -> pa.Array:
 
 
 def show(results: Sequence[WorldResult]) -> str:
+    shares = f"{'read':>7}{'CPU':>6}{'s':>6}"
     head = f"{'world':<10}{'days':>5}{'in full':>8}{'computed':>10}{'differ':>8}{'rows read':>22}{'CPU s':>18}{'s':>16}"
+    head += shares
     lines = [head]
     for each in results:
         read = f"{each.incremental.rows:,} / {each.full.rows:,}"
         cpu = f"{each.incremental.cpu:.0f} / {each.full.cpu:.0f}"
         took = f"{each.incremental.seconds:.0f} / {each.full.seconds:.0f}"
+        shares = f"{each.read_share:>7.2f}{each.cpu_share:>6.2f}{each.wall_share:>6.2f}"
         lines.append(
             f"{each.world:<10}{each.days:>5}{each.in_full:>8}{each.computed:>10.0%}{each.differ:>8}{read:>22}{cpu:>18}{took:>16}"
+            + shares
         )
     return "\n".join(lines)
 
@@ -322,6 +334,7 @@ def main(arguments: Sequence[str]) -> int:
             "differ": differ,
             "read_share": first.read_share,
             "cpu_share": first.cpu_share,
+            "wall_share": first.wall_share,
         },
         details={"options": vars(options), "worlds": [asdict(each) for each in results]},
         seed=options.seed,

@@ -245,6 +245,20 @@ def test_a_version_that_nobody_reads_goes_whole_and_one_that_serves_still_does_n
     assert len(folders(month)) == 1
 
 
+def test_tiles_go_with_the_last_refresh_of_their_version(month: Refreshed, tmp_path: Path) -> None:
+    assert month.history is not None
+    tiles = entries(month)[0].path.parent / "_tiles"
+    tiles.mkdir()
+    expire(month.history, month.registry, now=NOW + 400 * DAY, keep=lambda _: DAY)
+    assert kept_days(month) == [0]
+    assert tiles.exists()
+    month.compiled = compiled(tmp_path, WINDOW)
+    month.register()
+    month.refresh(TODAY)
+    expire(month.history, month.registry, now=NOW + 400 * DAY, keep=lambda _: DAY)
+    assert not tiles.exists()
+
+
 def test_drafts_that_nobody_writes_any_more_are_dropped_and_others_are_not(month: Refreshed) -> None:
     assert month.history is not None
     fingerprint = month.view.fingerprint.data

@@ -31,6 +31,7 @@ from featurekit.offline.history_folder import (
     write_entry,
 )
 from featurekit.offline.history_sink import Draft
+from featurekit.offline.tile_store import FOLDER as TILES
 from featurekit.rows import offline_schema
 from featurekit.types import Field, Schema, String
 
@@ -163,6 +164,8 @@ class History:
             whole = isinstance(entry, HistoryEntry) and entry.as_of > older_than
             if not whole and not folder.name.startswith(busy):
                 left.append(folder)
+        if not busy and next(home.glob("as_of=*"), None) is None:
+            left += home.glob(TILES)  # there is no refresh left for another one to begin from
         for folder in left:
             shutil.rmtree(folder, ignore_errors=True)
         return tuple(sorted(left))
