@@ -37,7 +37,7 @@ def source_files(path: str, base: Path) -> tuple[SourceFile, ...]:
         return _files(path, base)
     except (OSError, ValueError) as error:  # no permission, a loop of links, a ** that is not a whole folder name
         where = str(local_path(path, base))
-        raise SourceError("the source's path can't be read", where=where, why=str(error), try_="check path:") from error
+        raise SourceError("the path can't be read", where=where, why=str(error), try_="check the path") from error
 
 
 def _files(path: str, base: Path) -> tuple[SourceFile, ...]:
@@ -46,13 +46,11 @@ def _files(path: str, base: Path) -> tuple[SourceFile, ...]:
         matches = [match for match in _glob(where) if not _is_hidden(match)]
         if not matches:
             why = "Spark would find no rows either"
-            raise SourceError("no file matches the source's path", where=str(where), why=why, try_="check the path's *")
+            raise SourceError("no file matches the path", where=str(where), why=why, try_="check the path's *")
         return tuple(file for match in sorted(matches) for file in _under(match))
     if not where.exists():
         why = "nothing is there" if Path(path).is_absolute() else f"{path} is relative to {base}"
-        raise SourceError(
-            "the source's path does not exist", where=str(where), why=why, try_="check path: in the source"
-        )
+        raise SourceError("the path does not exist", where=str(where), why=why, try_="check the path")
     return _under(where)
 
 

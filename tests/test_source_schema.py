@@ -214,19 +214,21 @@ def test_table_and_sql_have_the_columns_they_declare(tmp_path: Path, fields: dic
 
 def test_missing_path_says_what_it_is_relative_to(tmp_path: Path) -> None:
     error = refused(tmp_path)
-    assert error.what == "the source's path does not exist"
+    assert error.what == "the path does not exist"
     assert error.where == str(tmp_path / "a.parquet")
     assert str(tmp_path) in str(error.why)
+    # Labels and training tables are read by it too: nothing in it is about sources alone.
+    assert "source" not in f"{error.what} {error.try_}"
 
 
 def test_glob_without_a_match_is_refused(tmp_path: Path) -> None:
-    assert refused(tmp_path, "rows/*.parquet").what == "no file matches the source's path"
+    assert refused(tmp_path, "rows/*.parquet").what == "no file matches the path"
 
 
 def test_path_that_can_not_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    assert refused(tmp_path, "loop/a**b").what == "the source's path can't be read"
-    assert refused(tmp_path, "loo?").what == "the source's path can't be read"
+    assert refused(tmp_path, "loop/a**b").what == "the path can't be read"
+    assert refused(tmp_path, "loo?").what == "the path can't be read"
 
 
 def test_folder_without_rows_is_refused(tmp_path: Path) -> None:

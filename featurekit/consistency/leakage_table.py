@@ -103,7 +103,8 @@ def read_training_table(engine: BatchEngine, service: CompiledService, spec: Aud
                 f"the table has no column {column}",
                 where=where,
                 why=f"it is to be compared with {output}, and what is not there agrees with nothing",
-                try_=did_you_mean(column, present) or "--map COLUMN=VIEW.FEATURE, or --only for some features alone",
+                try_=f"--map COLUMN={output} for a column of another name, --only for some features alone; "
+                f"{did_you_mean(column, present) or 'the table has no columns'}",
             )
     rows, table = _rows(engine, {_TABLE: frame}, service, spec, tuple(dict.fromkeys(columns.values())))
     inputs = table.select([*service.keys.names, *service.request.names])

@@ -274,6 +274,15 @@ REFUSED: list[tuple[str, dict[str, Any], type[FeaturekitError], str]] = [
 ]
 
 
+def test_who_calls_a_feature_otherwise_is_told_how_to_say_so(audit: Callable[..., AuditReport]) -> None:
+    with pytest.raises(SourceError) as refused:
+        audit([{"average": None, COUNT: 1}] * len(LABELS), only=(MEAN,))
+    said = str(refused.value.try_)
+    assert "--map COLUMN=delays.mean_1d" in said
+    assert "--only" in said
+    assert "did you mean delays.n_3d?" in said
+
+
 @pytest.mark.parametrize(("given", "kind", "words"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
 def test_what_can_not_be_compared_is_refused(
     audit: Callable[..., AuditReport], given: dict[str, Any], kind: type[FeaturekitError], words: str

@@ -215,7 +215,7 @@ def test_a_rebuild_that_is_not_the_same_says_why(shop: Shop) -> None:
     assert [reason.partition(" have ")[0] for reason in others.reasons] == ["the labels labels.parquet"]
     (shop.base / "labels.parquet").unlink()
     gone = rebuild_dataset(no_engine, lambda _: world(shop.base), shop.base, shop.base / "set")
-    assert gone.reasons == (f"the source's path does not exist: {shop.base / 'labels.parquet'}",)
+    assert gone.reasons == (f"the path does not exist: {shop.base / 'labels.parquet'}",)
     shop.ask(ASKED)
 
     shop.sell("one.parquet", [sale("a", DAY0 - HOUR, 2.0)])
