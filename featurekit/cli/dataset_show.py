@@ -91,8 +91,7 @@ def _made_from(manifest: Manifest) -> list[tuple[str | Toned, ...]]:
         ("labels", f"{labels.path} by {labels.timestamp}, SHA-256 {(labels.sha256 or 'unknown')[:12]}"),
     ]
     rows += [("source", f"{snapshot.source}: {_files(snapshot)}") for snapshot in manifest.sources]
-    if manifest.join:
-        rows.append(("join", ", ".join(f"{view} {shape}" for view, shape in manifest.join.items())))
+    rows += [("join", f"{view}: {shape}") for view, shape in manifest.join.items()]
     rows.append(("versions", Toned(versions, Tone.FAINT)))
     return rows
 
