@@ -17,7 +17,7 @@ from featurekit.clock import DAY, HOUR, Instant, parse_instant
 from featurekit.compiler import compile_repository
 from featurekit.config import Settings
 from featurekit.definitions.repo import load_repo
-from featurekit.errors import TimeError
+from featurekit.errors import InputError, TimeError
 from featurekit.feature_store import FeatureStore
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import AsOfMode, Manifest, ViewCoverage, read_manifest
@@ -323,6 +323,9 @@ def test_a_set_by_event_time_has_all_that_had_happened_and_says_that_it_leaks(ti
         again = store.dataset_rebuild(till.base / "all")
     assert again.is_same, again.reasons
     spec = LabelSpec(path=str(till.base / "labels.parquet"))
+    with till.at(DAY0) as store, pytest.raises(InputError, match="no refresh of till is on record"):
+        store.dataset("till", spec, till.base / "early", as_of=AsOfMode.SERVED)
+    till.refresh("hourly", DAY0 - 6 * HOUR, DAY0 - 5 * HOUR)
     with till.at(DAY0) as store, pytest.raises(TimeError, match="not asked yet"):
         store.dataset("till", spec, till.base / "early", as_of=AsOfMode.SERVED)
 
