@@ -61,7 +61,7 @@ def audit_training_table(
         _check_now(counterfactuals, serving, int(table.at.max()), now)
     (served,) = counterfactuals.cells(table.inputs, [serving])
     specs = output_specs(asked, spec.ulps)
-    audit = _Audit(engine, asked, spec, table, counterfactuals, serving, served, specs)
+    audit = _Audit(engine, asked, spec, table, counterfactuals, serving, served, specs, now)
     return AuditReport(
         service=service.name,
         fingerprint=service.fingerprint.data,
@@ -99,10 +99,12 @@ class _Audit:
         serving: Alternative,
         served: Mapping[str, Cells],
         specs: Mapping[str, FieldSpec],
+        now: Instant | None,
     ) -> None:
         self._engine, self._service, self._spec = engine, service, spec
         self._table, self._counterfactuals = table, counterfactuals
         self._serving, self._served, self._specs = serving, served, specs
+        self._now = now
 
     def features(self) -> tuple[FeatureAudit, ...]:
         compared = {
@@ -111,7 +113,7 @@ class _Audit:
         rows = _chosen([each.differs for each in compared.values()])
         if not len(rows):
             return tuple(self._feature(name, each, None) for name, each in compared.items())
-        tried = factors(self._counterfactuals.views, self._table.at[rows], int(self._table.at.max()))
+        tried = factors(self._counterfactuals.views, self._table.at[rows], int(self._table.at.max()), self._now)
         inputs = self._table.inputs.take(pa.array(rows))
         cells = self._counterfactuals.cells(inputs, [each.alternative for each in tried])
         looked = _Looked(rows=rows, factors=tried, cells=tuple(cells))

@@ -41,11 +41,14 @@ class Factor:
     alternative: Alternative
 
 
-def factors(views: Mapping[str, CompiledView], at: Ints, end: Instant) -> tuple[Factor, ...]:
-    """Return what is tried for rows asked at some times, of a table whose last row was asked at `end`."""
+def factors(views: Mapping[str, CompiledView], at: Ints, end: Instant, now: Instant | None) -> tuple[Factor, ...]:
+    """Return what is tried for rows asked at some times, of a table whose last row was asked at `end`.
+
+    What can be computed at `now` is tried too, where it is given.
+    """
     served = _instants(views, lambda view, t: view.view.grid.served_at(t), at)
     found: list[Factor] = []
-    for told, verdict, as_of, knows_all, no_ttl in _tried(views, at, served, end):
+    for told, verdict, as_of, knows_all, no_ttl in _tried(views, at, served, end, now):
         alternative = Alternative(as_of=as_of, knows_all=knows_all, no_ttl=no_ttl)
         # Where every as-of is the same it is the same way to look, under another name.
         if not any(_is_same(alternative, each.alternative) for each in found):
@@ -61,7 +64,9 @@ def declared(views: Mapping[str, CompiledView], at: Ints) -> Alternative:
 Tried = tuple[str, Verdict, Mapping[str, Ints], bool, bool]
 
 
-def _tried(views: Mapping[str, CompiledView], at: Ints, served: Mapping[str, Ints], end: Instant) -> Iterator[Tried]:
+def _tried(
+    views: Mapping[str, CompiledView], at: Ints, served: Mapping[str, Ints], end: Instant, now: Instant | None
+) -> Iterator[Tried]:
     exact, closed = dict.fromkeys(views, at), dict.fromkeys(views, at + 1)
     leaks, stale = Verdict.LEAKS, Verdict.STALE
     yield "the same refresh, with rows and corrections that landed after it", leaks, served, True, False
@@ -83,6 +88,15 @@ def _tried(views: Mapping[str, CompiledView], at: Ints, served: Mapping[str, Int
     last = _instants(views, lambda view, _: view.view.grid.next(end), at)
     yield "the end of the table, for all rows", leaks, last, False, False
     yield "the end of the table, for all rows, with the last corrections", leaks, last, True, False
+    if now is not None:
+        # Whoever computes a column today, from all there is, holds values later than any row of the table.
+        latest = {
+            name: np.full_like(at, view.view.grid.floor(now - view.view.allowed_lateness))
+            for name, view in views.items()
+        }
+        yield "the latest refresh that can be computed now, for all rows", leaks, latest, False, False
+        told = "the latest refresh that can be computed now, for all rows, with the last corrections"
+        yield told, leaks, latest, True, False
     for step in range(1, _STEPS + 1):
         earlier = {name: _stepped(views[name].view.grid, as_ofs, -step) for name, as_ofs in served.items()}
         yield f"{_counted(step)} earlier", stale, earlier, False, False

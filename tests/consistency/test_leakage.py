@@ -57,10 +57,10 @@ def audit(base: Path, engine: SparkEngine) -> Callable[..., AuditReport]:
     (base / "tables").mkdir()
 
     def audited(
-        rows: Any, *, labels: Any = LABELS, service: str = "late", kinds: Any = None, **spec: Any
+        rows: Any, *, labels: Any = LABELS, service: str = "late", kinds: Any = None, now: int = NOW, **spec: Any
     ) -> AuditReport:
         path = write_table(base / "tables" / "table.parquet", labels, rows, **(kinds or {}))
-        return audit_training_table(engine, repository.services[service], AuditSpec(path=str(path), **spec), now=NOW)
+        return audit_training_table(engine, repository.services[service], AuditSpec(path=str(path), **spec), now=now)
 
     return audited
 
@@ -153,6 +153,21 @@ def test_a_mean_over_the_whole_day_is_told_with_how_much_later_serving_could_hav
         for event, landed in each.rows:
             assert event < end_of_day(each.at)
             assert event >= served_at(each.at) or landed > served_at(each.at)
+
+
+def test_values_computed_from_everything_there_was_when_the_table_was_made_leak(
+    audit: Callable[..., AuditReport],
+) -> None:
+    """The table ends on 13 March; its columns are those of 15 March, the same for all rows of a carrier."""
+    built = parse_instant("2026-03-15T20:00Z")
+    latest = parse_instant("2026-03-15")
+    found = feature(audit(rows_of(Way(as_of=lambda _: latest, known=everything)), now=built), COUNT)
+    assert found.verdict is Verdict.LEAKS, found
+    assert found.cause == "the latest refresh that can be computed now, for all rows, with the last corrections"
+    assert found.later is not None
+    assert 0 < found.later.least
+    assert found.later.most > latest - 2 * DAY - min(one.at for one in LABELS)
+    assert {each.as_of for each in found.evidence} == {latest}
 
 
 def test_corrections_are_told_with_when_they_landed(audit: Callable[..., AuditReport]) -> None:
