@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +24,16 @@ from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledService
 from featurekit.consistency.cells import same_values
 from featurekit.errors import InputError
-from featurekit.from_log_files import LogFile, fits, label_instants, log_files, matching_rows, read_label_table
+from featurekit.from_log_files import (
+    LogFile,
+    files_of,
+    fits,
+    label_instants,
+    log_files,
+    matching_rows,
+    read_label_table,
+    rows_by_place,
+)
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.point_in_time import point_in_time
@@ -48,7 +57,8 @@ class FromLogSpec:
 
     A label is mature once `mature_after` has passed since `label_time` (since its request, where no column is named),
     or at the time in `label_known`; without either each is. With `strict` rows that another version of the service
-    answered are refused; else they count where they have the same outputs.
+    answered are refused; else they count where they have the same outputs. `environments` names whose answers are
+    taken, as `environment` or `project/environment`; it may be empty where the log holds those of one alone.
     """
 
     log: Path
@@ -58,6 +68,7 @@ class FromLogSpec:
     mature_after: int | None = None
     strict: bool = False
     statuses: bool = False
+    environments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +86,20 @@ class LogCount:
     unavailable: int
     other_version: int
     other_outputs: int
+    other_environments: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromLogResult:
-    """A training set of what was served; `differing` counts the values that training would compute otherwise."""
+    """A training set of what was served; `differing` counts the values that training would compute otherwise.
+
+    `environments` are those that were read, as project/environment, with their rows in the log.
+    """
 
     path: Path
     id: str
     service: str
+    environments: Mapping[str, int]
     count: LogCount
     differing: Mapping[str, int] | None
 
@@ -105,7 +121,11 @@ def build_from_log(
     if spec.label_time is not None and spec.mature_after is None:
         raise InputError("a label's time alone says not when it is mature", try_="--mature-after 7d, or --label-known")
     labels = read_label_table(spec.labels, service)
-    joined, count = _joined(service, spec, labels, now)
+    all_files = log_files(spec.log, service.name)
+    files = files_of(all_files, spec.environments, str(spec.log))
+    others = sum(file.rows for file in all_files) - sum(file.rows for file in files)
+    joined, count = _joined(service, spec, files, labels, now)
+    count = replace(count, other_environments=others)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -115,7 +135,12 @@ def build_from_log(
             joined, differing = _recomputed(engine(), service, joined, unfinished / "labels.parquet", now)
         pq.write_table(joined, unfinished / "part-00000.parquet", compression="zstd")
         result = FromLogResult(
-            path=out, id=_id(service, joined), service=service.name, count=count, differing=differing
+            path=out,
+            id=_id(service, joined),
+            service=service.name,
+            environments=rows_by_place(files),
+            count=count,
+            differing=differing,
         )
         (unfinished / MANIFEST).write_text(_manifest(result, service, spec, now), encoding="utf-8")
         unfinished.rename(out)
@@ -124,8 +149,9 @@ def build_from_log(
     return result
 
 
-def _joined(service: CompiledService, spec: FromLogSpec, labels: pa.Table, now: Instant) -> tuple[pa.Table, LogCount]:
-    files = log_files(spec.log, service.name)
+def _joined(
+    service: CompiledService, spec: FromLogSpec, files: list[LogFile], labels: pa.Table, now: Instant
+) -> tuple[pa.Table, LogCount]:
     usable = [file for file in files if fits(file, service)]
     if not usable:
         raise InputError(
@@ -171,6 +197,7 @@ def _joined(service: CompiledService, spec: FromLogSpec, labels: pa.Table, now: 
         unavailable=int((mature & away).sum()),
         other_version=int(other_version.sum()),
         other_outputs=other_outputs,
+        other_environments=0,
     )
     if not table.num_rows:
         raise InputError(
@@ -377,6 +404,7 @@ def _manifest(result: FromLogResult, service: CompiledService, spec: FromLogSpec
             "views": {part.alias: part.view.fingerprint.data for part in service.views},
         },
         "log": str(spec.log),
+        "environments": dict(result.environments),
         "labels": str(spec.labels),
         "label_time": spec.label_time,
         "label_known": spec.label_known,

@@ -24,9 +24,10 @@ _INSTANT: Final = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFile:
-    """A file of the log, as its metadata tell of it."""
+    """A file of the log, as its metadata tell of it; `place` is the project/environment that served."""
 
     path: Path
+    place: str
     service: str
     fingerprint: str
     rows: int
@@ -63,8 +64,47 @@ def _log_file(path: Path) -> LogFile:
             try_="name the log's own folder" if not told else "upgrade this featurekit",
         )
     return LogFile(
-        path=path, service=told["service"], fingerprint=told["fingerprint"], rows=meta.num_rows, schema=schema
+        path=path,
+        place=f"{told['project']}/{told['environment']}",
+        service=told["service"],
+        fingerprint=told["fingerprint"],
+        rows=meta.num_rows,
+        schema=schema,
     )
+
+
+def files_of(files: list[LogFile], environments: tuple[str, ...], where: str) -> list[LogFile]:
+    """Return the files of the environments that are asked for, each `environment` or `project/environment`.
+
+    Without any, the one environment that there is. InputError where one is not there, and where several would be mixed
+    that nobody asked for.
+    """
+    places = rows_by_place(files)
+    listed = ", ".join(f"{place} ({rows:,})" for place, rows in places.items())
+    chosen: set[str] = set()
+    for asked in environments or ("",):
+        fitting = [place for place in places if not asked or asked in (place, place.partition("/")[2])]
+        if not fitting:
+            raise InputError(
+                f"the log has nothing of environment {asked}", where=where, why=f"it holds rows of {listed}"
+            )
+        if len(fitting) > 1:
+            raise InputError(
+                f"the log holds what {len(fitting)} environments served"
+                if not asked
+                else f"the log holds what {asked} of {len(fitting)} projects served",
+                where=where,
+                why=f"rows of {listed}: mixed in one training set nobody could tell them apart",
+                try_=f"--log-environment {fitting[-1]}, or name all that are meant",
+            )
+        chosen.update(fitting)
+    return [file for file in files if file.place in chosen]
+
+
+def rows_by_place(files: list[LogFile]) -> dict[str, int]:
+    """Return how many rows there are of each project/environment."""
+    places = sorted({file.place for file in files})
+    return {place: sum(file.rows for file in files if file.place == place) for place in places}
 
 
 def fits(file: LogFile, service: CompiledService) -> bool:

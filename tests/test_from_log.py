@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -127,6 +129,7 @@ def test_each_label_has_what_its_request_was_served(built: Any, log: Path) -> No
         assert row["event_timestamp"] == logged["timestamp"]
     assert list(rows[0]) == ["request_id", "label", "event_timestamp", "carrier", "hours", *FEATURES]
     assert (found.count.rows, found.count.labels, found.count.logged) == (3, 3, 21)
+    assert found.environments == {"air/port": 21}
     assert found.count.rows_without_label == 21 - 3
 
 
@@ -262,6 +265,53 @@ def test_rows_of_another_version_are_kept_counted_and_refused_by_strict(
     with pytest.raises(InputError, match="2 of 2 rows are of another version"):
         build_from_log(airport.services["trips"], strict, tmp_path / "strict", now=NOW)
     assert not (tmp_path / "strict").exists()
+
+
+def test_what_several_environments_served_is_not_mixed_unless_all_are_asked_for(
+    airport: CompiledRepository, log: Path, tmp_path: Path
+) -> None:
+    (file,) = (log / "trips").glob("*.parquet")
+    table = pq.read_table(file)
+    place = tmp_path / "log" / "trips"
+    place.mkdir(parents=True)
+    for project, environment, only in (("air", "dev", "r0"), ("air", "prod", "r1"), ("sea", "prod", "r4")):
+        told = json.loads(table.schema.metadata[b"featurekit_served_log"])
+        told |= {"project": project, "environment": environment}
+        rows = table.filter(pc.equal(table.column("request_id"), only))
+        rows = rows.replace_schema_metadata({b"featurekit_served_log": json.dumps(told).encode()})
+        pq.write_table(rows, place / f"{project}-{environment}.parquet")
+    labels = labels_file(tmp_path / "labels.parquet", request_id=["r0", "r1", "r4"])
+    out = tmp_path / "set"
+
+    def build(*environments: str) -> FromLogResult:
+        spec = FromLogSpec(log=tmp_path / "log", labels=labels, environments=environments)
+        return build_from_log(airport.services["trips"], spec, out, now=NOW)
+
+    refused = {
+        (): r"what 3 environments served",
+        ("prod",): r"what prod of 2 projects served",
+        ("test",): r"nothing of environment test",
+        ("dev", "sea/dev"): r"nothing of environment sea/dev",
+    }
+    for environments, what in refused.items():
+        with pytest.raises(InputError, match=what) as error:
+            build(*environments)
+        assert error.value.why is not None
+        assert "rows of air/dev (1), air/prod (1), sea/prod (1)" in error.value.why
+        assert not out.exists()
+    taken = {
+        ("dev",): ({"air/dev": 1}, ["r0"]),
+        ("air/prod",): ({"air/prod": 1}, ["r1"]),
+        ("sea/prod", "dev"): ({"air/dev": 1, "sea/prod": 1}, ["r0", "r4"]),
+    }
+    for environments, (read, ids) in taken.items():
+        found = build(*environments)
+        assert found.environments == read
+        assert found.count.other_environments == 3 - len(read)
+        assert found.count.logged == len(read)
+        assert pq.read_table(out).column("request_id").to_pylist() == ids
+        assert json.loads((out / "_from_log.json").read_text())["environments"] == read
+        shutil.rmtree(out)
 
 
 def test_the_same_set_has_the_same_id(built: Any, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ _TOLD = {
     "unavailable": "rows with an UNAVAILABLE value, left out",
     "other_version": "rows of another version of the service, kept",
     "other_outputs": "rows of a version with other outputs, left out",
+    "other_environments": "rows that other environments served, left out",
 }
 
 
@@ -51,6 +52,14 @@ def from_log(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that another version of the service answered.")
     ] = False,
+    log_environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log-environment",
+            metavar="NAME",
+            help="Whose answers are taken, as ENVIRONMENT or PROJECT/ENVIRONMENT; needed where the log holds several.",
+        ),
+    ] = None,
 ) -> Answer:
     """Build a training set of what was really served.
 
@@ -65,6 +74,7 @@ def from_log(
         mature_after=None if mature_after is None else parse_duration(mature_after),
         strict=strict,
         statuses=statuses,
+        environments=tuple(log_environment or ()),
     )
     with FeatureStore(invocation(context).settings()) as store:
         return made(store.dataset_from_log(service, spec, out.absolute(), recompute=recompute))
@@ -75,6 +85,7 @@ def made(found: FromLogResult) -> Answer:
     count = asdict(found.count)
     blocks: list[Block] = [
         Line(f"{counted(found.count.rows, 'row')} of {found.service} in {found.path}", Tone.GOOD),
+        Line(f"served by {', '.join(found.environments)}"),
         Line(f"id {found.id}", Tone.FAINT),
         Table(rows=tuple((f"{count[name]:,}", told) for name, told in _TOLD.items() if count[name])),
     ]
@@ -87,6 +98,7 @@ def made(found: FromLogResult) -> Answer:
         "path": str(found.path),
         "id": found.id,
         "service": found.service,
+        "environments": dict(found.environments),
         **count,
         "differing": None if found.differing is None else dict(found.differing),
     }

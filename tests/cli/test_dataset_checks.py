@@ -70,6 +70,7 @@ def test_a_training_set_is_made_of_what_was_served(cli: Cli, project: Path) -> N
     assert shown.exit_code == 0, shown.stderr
     assert "2 rows of checkout" in shown.stdout
     assert "labels without a request in the log" in shown.stdout
+    assert "served by example/dev" in shown.stdout
     rows = {row["request_id"]: row for row in pq.read_table("training").to_pylist()}
     assert str(rows["r1"]["customer_spend.spend_7d"]) == "61.25"
     assert rows["r99"]["outcome"] == "no"

@@ -165,7 +165,7 @@ def test_values_computed_from_everything_there_was_when_the_table_was_made_leak(
     assert found.verdict is Verdict.LEAKS, found
     assert found.cause == "the latest refresh that can be computed now, for all rows, with the last corrections"
     assert found.later is not None
-    assert 0 < found.later.least
+    assert found.later.least > 0
     assert found.later.most > latest - 2 * DAY - min(one.at for one in LABELS)
     assert {each.as_of for each in found.evidence} == {latest}
 
