@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_options import TIMESTAMP, Format, Timestamp, Timezone, from_here
 from featurekit.clock import SECOND, format_duration, format_instant
 from featurekit.consistency.leakage_factors import Verdict
 from featurekit.consistency.leakage_report import AuditReport, FeatureAudit, LeakEvidence
 from featurekit.consistency.leakage_table import MAX_ROWS, AuditSpec
-from featurekit.definitions.source import SourceFormat
 from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
-from featurekit.source_files import is_remote
 
 _SHOWN = 3
 _TONES = {Verdict.AS_SERVED: Tone.GOOD, Verdict.LEAKS: Tone.BAD}
@@ -28,15 +26,9 @@ def audit(
         str, typer.Argument(metavar="TABLE", help="The training table: a Parquet or CSV file, or a folder.")
     ],
     service: Annotated[str, typer.Option("--service", metavar="SERVICE", help="Whose features it holds.")],
-    timestamp: Annotated[
-        str, typer.Option("--timestamp", metavar="COLUMN", help="The column that says when each row was asked.")
-    ] = "event_timestamp",
-    timezone: Annotated[
-        str | None, typer.Option("--timezone", metavar="ZONE", help="The zone of timestamps that have none.")
-    ] = None,
-    format_: Annotated[
-        SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
-    ] = None,
+    timestamp: Timestamp = TIMESTAMP,
+    timezone: Timezone = None,
+    format_: Format = None,
     map_: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="COLUMN=VIEW.FEATURE", help="The column of a feature that is called otherwise."),
@@ -59,7 +51,7 @@ def audit(
     """
     columns = {feature: column for column, feature in _pairs("--map", map_)}
     spec = AuditSpec(
-        path=table if is_remote(table) else str(Path(table).absolute()),
+        path=from_here(table),
         timestamp=timestamp,
         timezone=timezone,
         format=format_,

@@ -10,29 +10,21 @@ import typer
 
 from featurekit.cli.answer import Answer, Line, Tone, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_options import TIMESTAMP, Format, Labels, Service, Timestamp, Timezone, label_spec
 from featurekit.cli.dataset_show import statistics_table, told_of_mode
-from featurekit.definitions.source import SourceFormat
 from featurekit.feature_store import FeatureStore
-from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import AsOfMode
 from featurekit.offline.training import DatasetResult
-from featurekit.source_files import is_remote
 
 
 def build(
     context: typer.Context,
-    service: Annotated[str, typer.Argument(metavar="SERVICE", help="A feature service, or a view by itself.")],
-    labels: Annotated[str, typer.Option("--labels", metavar="FILE", help="Label rows: a Parquet or CSV file.")],
+    service: Service,
+    labels: Labels,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write it; must not exist yet.")],
-    timestamp: Annotated[
-        str, typer.Option("--timestamp", metavar="COLUMN", help="The column that says when each row was asked.")
-    ] = "event_timestamp",
-    timezone: Annotated[
-        str | None, typer.Option("--timezone", metavar="ZONE", help="The zone of timestamps that have none.")
-    ] = None,
-    format_: Annotated[
-        SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
-    ] = None,
+    timestamp: Timestamp = TIMESTAMP,
+    timezone: Timezone = None,
+    format_: Format = None,
     as_of: Annotated[
         AsOfMode,
         typer.Option(
@@ -47,9 +39,7 @@ def build(
     The labels hold the service's entity keys, a timestamp, its request values and whatever else, which is carried
     along. The set is Parquet files with a manifest, and appears whole or not at all.
     """
-    # From here, not from the settings' folder: a path on the command line is where the command is given.
-    path = labels if is_remote(labels) else str(Path(labels).absolute())
-    spec = LabelSpec(path=path, timestamp=timestamp, timezone=timezone, format=format_)
+    spec = label_spec(labels, timestamp, timezone, format_)
     asked = invocation(context)
     with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
         progress(f"dataset {service}", 0, 1)

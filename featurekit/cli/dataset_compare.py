@@ -9,31 +9,23 @@ import typer
 
 from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_options import TIMESTAMP, Format, Labels, Service, Timestamp, Timezone, label_spec
 from featurekit.cli.dataset_show import told_of_mode
 from featurekit.clock import MINUTE, format_duration
 from featurekit.consistency.as_of_effect import AsOfEffect, Difference, FeatureEffect
-from featurekit.definitions.source import SourceFormat
 from featurekit.feature_store import FeatureStore
-from featurekit.offline.labels import LabelSpec
 from featurekit.offline.manifest import AsOfMode
-from featurekit.source_files import is_remote
 
 _WORRY = 0.05  # of a standard deviation, or of the rows
 
 
 def compare(
     context: typer.Context,
-    service: Annotated[str, typer.Argument(metavar="SERVICE", help="A feature service, or a view by itself.")],
-    labels: Annotated[str, typer.Option("--labels", metavar="FILE", help="Label rows: a Parquet or CSV file.")],
-    timestamp: Annotated[
-        str, typer.Option("--timestamp", metavar="COLUMN", help="The column that says when each row was asked.")
-    ] = "event_timestamp",
-    timezone: Annotated[
-        str | None, typer.Option("--timezone", metavar="ZONE", help="The zone of timestamps that have none.")
-    ] = None,
-    format_: Annotated[
-        SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
-    ] = None,
+    service: Service,
+    labels: Labels,
+    timestamp: Timestamp = TIMESTAMP,
+    timezone: Timezone = None,
+    format_: Format = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FOLDER", help="Keep the three sets there; must not exist yet.")
     ] = None,
@@ -43,8 +35,7 @@ def compare(
 
     Builds three training sets of the same labels, and tells per feature how the other two differ from the declared one.
     """
-    path = labels if is_remote(labels) else str(Path(labels).absolute())
-    spec = LabelSpec(path=path, timestamp=timestamp, timezone=timezone, format=format_)
+    spec = label_spec(labels, timestamp, timezone, format_)
     asked = invocation(context)
     with FeatureStore(asked.settings()) as store, asked.output.progress() as progress:
         progress(f"compare {service}", 0, 1)
