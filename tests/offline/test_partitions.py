@@ -119,8 +119,6 @@ def test_only_the_folders_of_the_window_are_read(of: PartitionOf, engine: SparkE
     assert again.rows == 1
     assert materialized(engine, view, AT) == expected
     requests = engine.query(f"SELECT 'a' AS k, timestamp_micros({AT}L) AS as_of")
-    from featurekit.offline.as_of import as_of_rows
-
     assert engine.to_arrow(as_of_rows(engine, view, requests, between=Span(AT, AT)))["count"].to_pylist() == [4]
     with pytest.raises((BatchEngineError, SourceError)):  # what lies outside can't be read: it was not
         engine.to_arrow(materialized_frame(engine, view, AT - 5 * DAY))
