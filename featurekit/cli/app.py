@@ -27,15 +27,11 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from featurekit.cli.answer import Answer, Line
-from featurekit.cli.context import Invocation, invocation
+from featurekit.cli.context import Invocation, UsageError, invocation, no_command
 from featurekit.cli.render import INTERNAL_EXIT_CODE, Output
 from featurekit.errors import FeaturekitError, InputError
 
 INTERRUPTED_EXIT_CODE: Final = 130
-
-
-class UsageError(InputError):
-    """A command line that can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +169,7 @@ def load_command(name: str) -> Any:
         target = alone
     loaded = get_command(target)
     loaded.name = name
-    for each in getattr(loaded, "commands", {"": loaded}).values():
+    for each in (loaded, *getattr(loaded, "commands", {}).values()):
         each.params += _global_options()
     return loaded
 
@@ -260,8 +256,7 @@ def root(
 ) -> None:
     """Define features once; train, serve and check them with one meaning."""
     if context.invoked_subcommand is None:
-        invocation(context).output.text(context.get_help())
-        raise typer.Exit(InputError.exit_code)
+        no_command(context)
 
 
 def main() -> None:

@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer import Context
 
 from featurekit.cli.render import Output
 from featurekit.config import FILE_NAME, Settings, read_settings
-from featurekit.errors import SettingsError
+from featurekit.errors import InputError, SettingsError
+
+
+class UsageError(InputError):
+    """A command line that can't be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,3 +49,12 @@ def invocation(context: Context) -> Invocation:
     if not isinstance(found, Invocation):
         raise TypeError("a command runs only inside featurekit.cli.app")
     return found
+
+
+def no_command(context: Context) -> None:
+    """Print the help of a group that was asked for none of its commands, and end as wrong usage does."""
+    found = invocation(context)
+    if found.output.as_json:
+        raise UsageError("a command is missing", where=context.command_path, try_=f"{context.command_path} --help")
+    found.output.text(context.get_help())
+    raise typer.Exit(UsageError.exit_code)

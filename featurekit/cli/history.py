@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned, counted
-from featurekit.cli.context import invocation
+from featurekit.cli.context import invocation, no_command
 from featurekit.clock import format_instant
 from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
@@ -22,8 +22,7 @@ Views = Annotated[list[str] | None, typer.Argument(metavar="VIEW", help="All vie
 def history(context: typer.Context) -> None:
     """Show, join and drop the kept rows of refreshes."""
     if context.invoked_subcommand is None:
-        invocation(context).output.text(context.get_help())
-        raise typer.Exit(InputError.exit_code)
+        no_command(context)
 
 
 @app.command("list")

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone
-from featurekit.cli.context import invocation
+from featurekit.cli.context import invocation, no_command
 from featurekit.cli.lookup import asked_rows, freshness, opened_client, shown_value, unavailable_views
 from featurekit.cli.overview import model_document
 from featurekit.cli.values import Rows
 from featurekit.clock import format_instant, parse_instant
 from featurekit.config import Settings
-from featurekit.errors import InputError
 from featurekit.plan import LookupPlan
 from featurekit.registry.registry import Registry
 from featurekit.serving.model import ModelClient, Prediction
@@ -30,8 +29,7 @@ app = typer.Typer(add_completion=False, help="Register and list models.", invoke
 def model(context: typer.Context) -> None:
     """Register and list models."""
     if context.invoked_subcommand is None:
-        invocation(context).output.text(context.get_help())
-        raise typer.Exit(InputError.exit_code)
+        no_command(context)
 
 
 @app.command("register")

@@ -154,6 +154,23 @@ def test_no_command_shows_help_and_is_wrong_usage(cli: Cli) -> None:
     assert "validate" in shown.stdout
 
 
+@pytest.mark.parametrize("group", [(), ("dataset",), ("history",), ("model",)], ids=" ".join)
+def test_a_group_takes_the_options_that_every_command_takes(cli: Cli, group: tuple[str, ...]) -> None:
+    shown = cli(*group)
+    assert (shown.exit_code, shown.stderr) == (2, "")
+    assert "--help" in shown.stdout
+    as_json = cli(*group, "--project", "shop", "--json")
+    assert as_json.exit_code == 2
+    assert (as_json.document["error"], as_json.document["what"]) == ("UsageError", "a command is missing")
+
+
+def test_a_service_in_place_of_a_command_is_told_which_builds_its_training_set(cli: Cli) -> None:
+    shown = cli("dataset", "offer", "--labels", "labels.csv", "--out", "train")
+    assert shown.exit_code == 2
+    assert "No such command 'offer'" in shown.stderr
+    assert "featurekit dataset build offer" in " ".join(shown.stderr.split())
+
+
 def test_settings_that_are_wrong_exit_with_2(cli: Cli, folder: Path) -> None:
     assert cli("--settings", "nowhere.toml", "status").exit_code == 2
     assert cli("status", "--now", "yesterday").exit_code == 2
