@@ -134,11 +134,12 @@ def read_settings(
     found = _checked_file(file) if file else _nearest(start)
     root = found.parent if found else start
     values, conf = _from_file(found) if found else ({}, ())
-    values |= _from_environment(environ)
-    values |= {key: value for key, value in (flags or {}).items() if value is not None}
+    named = _from_environment(environ)
+    given = {key: value for key, value in (flags or {}).items() if value is not None}
     settings = Settings(root=root.resolve(), file=found, spark_conf=conf)
-    for key, value in values.items():
-        settings = replace(settings, **{key: _typed(key, value)})
+    for key, value in {**values, **named, **given}.items():
+        where = f"--{key.replace('_', '-')}" if key in given else _variable(key) if key in named else str(found)
+        settings = replace(settings, **{key: _typed(key, value, where)})
     return replace(
         settings,
         definitions=settings.root / settings.definitions,
@@ -192,8 +193,8 @@ def _leaves(content: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tup
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for path, key in _KEYS.items():
-        name = "FEATUREKIT_" + "_".join(path).upper()
+    for key in _KEYS.values():
+        name = _variable(key)
         if name in environ:
             values[key] = environ[name]
         elif key in _SECRETS and f"{name}_FILE" in environ:
@@ -205,14 +206,23 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
+def _variable(key: str) -> str:
+    return "FEATUREKIT_" + _name(key).replace(".", "_").upper()
+
+
+def _name(key: str) -> str:
+    """Return what a setting is called in a settings file."""
+    return next(".".join(path) for path, known in _KEYS.items() if known == key)
+
+
 def _positive(number: int) -> int:
     if number <= 0:
         raise ValueError(number)
     return number
 
 
-def _typed(key: str, value: Any) -> Any:
-    """Return a setting as its type; text is how environment variables and flags come."""
+def _typed(key: str, value: Any, where: str) -> Any:
+    """Return a setting as its type; text is how environment variables and flags come. `where` says who gave it."""
     try:
         match key:
             case "redis_timeout_ms":
@@ -250,8 +260,12 @@ def _typed(key: str, value: Any) -> Any:
             case _:
                 pass
     except FeaturekitError as error:
-        raise SettingsError(f"setting {key!r}: {error.what}", why=error.why, try_=error.try_) from error
+        raise SettingsError(
+            f"setting {_name(key)!r}: {error.what}", where=where, why=error.why, try_=error.try_
+        ) from error
     except (TypeError, ValueError, AttributeError):
         pass
     shown = f"a {type(value).__name__}" if key in _SECRETS else repr(value)
-    raise SettingsError(f"setting {key!r} can't be {shown}", try_="see the settings page of the documentation")
+    raise SettingsError(
+        f"setting {_name(key)!r} can't be {shown}", where=where, try_="see the settings page of the documentation"
+    )

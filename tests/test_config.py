@@ -114,6 +114,32 @@ def test_a_wrong_setting_is_refused(tmp_path: Path, text: str, what: str) -> Non
         _read(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("history.keep", "ninety"),
+        ("redis.retention", "7 days"),
+        ("served_log.sample", "10"),
+        ("served_log.rotate", "0s"),
+        ("served_log.queue", "0"),
+        ("redis.timeout_ms", "soon"),
+    ],
+)
+def test_a_wrong_setting_is_told_by_its_name_and_who_gave_it(tmp_path: Path, setting: str, value: str) -> None:
+    table, _, key = setting.partition(".")
+    variable = f"FEATUREKIT_{table}_{key}".upper()
+    for text, environ, where in (
+        (f'[{table}]\n{key} = "{value}"', {}, str(tmp_path / "featurekit.toml")),
+        ("", {variable: value}, variable),
+    ):
+        with pytest.raises(SettingsError, match=f"setting '{setting}'") as refused:
+            _read(tmp_path, text, environ)
+        assert refused.value.where == where
+    with pytest.raises(SettingsError, match="setting 'now'") as refused:
+        _read(tmp_path, now="soon")
+    assert refused.value.where == "--now"
+
+
 def test_a_close_name_is_suggested(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         _read(tmp_path, "[redis]\ntimeout = 3")
