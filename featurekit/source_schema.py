@@ -290,6 +290,6 @@ def _timestamp_problems(source: Source, name: str, field_name: str, schema: Sour
         yield Problem(
             path=(field_name,),
             what=f"{field_name} {name} is {kind}",
-            why="it must be a timestamp: text or a number would be read differently by each reader",
-            try_=f"declare a CAST in sql: (SELECT CAST({name} AS TIMESTAMP) AS {name}, …), or write timestamps",
+            why="it must be a timestamp or a date: text or a number would be read differently by each reader",
+            try_=f"declare a CAST in sql: (SELECT CAST({name} AS TIMESTAMP) AS {name}, …), or write one of these",
         )

@@ -383,6 +383,7 @@ def test_source_that_fits_its_columns_has_no_problems(tmp_path: Path) -> None:
         ({"n": INSTANT}, {}, ("event_timestamp", "there is no column t", "one of n")),
         ({"t": pa.string()}, {}, ("event_timestamp", "event_timestamp t is string", "declare a CAST in sql:")),
         ({"t": pa.int64()}, {}, ("event_timestamp", "event_timestamp t is bigint", "CAST(t AS TIMESTAMP)")),
+        ({"t": pa.int64()}, {}, ("event_timestamp", "event_timestamp t is bigint", "or write one of these")),
         ({"t": pa.date32()}, {}, ("event_timestamp", "event_timestamp t is a date, and the source", "timezone: UTC")),
         ({"t": pa.time64("us")}, {}, ("event_timestamp", "the column t can't be used", "convert it")),
         ({"t": NAIVE}, {}, ("event_timestamp", "t has no zone, and the source declares none", "timezone: UTC")),
