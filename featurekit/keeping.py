@@ -65,12 +65,13 @@ class Changed:
 
 def view_histories(history: History, registry: Registry) -> tuple[ViewHistory, ...]:
     """Return what is kept, by view, those that somebody reads first."""
-    if not history.root.exists():
+    versions = history.versions()
+    if not versions:
         return ()  # looking makes no registry
     grids = {view.fingerprint.data: view.grid for view in registry.deployed().views.values()}
     live = registry.live_views()
     found = []
-    for view, fingerprint in history.versions():
+    for view, fingerprint in versions:
         entries = history.entries(view, fingerprint)
         found.append(
             ViewHistory(

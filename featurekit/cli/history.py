@@ -30,11 +30,15 @@ def list_(context: typer.Context) -> Answer:
     """List what is kept of each view: refreshes, rows, bytes, and the gaps on its grid."""
     with FeatureStore(invocation(context).settings()) as store:
         found = store.histories()
-        folder = str(store.history)
+        return listed(found, str(store.history))
+
+
+def listed(found: tuple[ViewHistory, ...], folder: str) -> Answer:
+    """Return what is kept as an answer."""
     document = {"folder": folder, "views": [_document(one) for one in found]}
     if not found:
         return Answer(document=document, blocks=(Line(f"nothing is kept in {folder}"),))
-    columns = ("view", "version", "refreshes", "from", "to", "rows", "bytes", "files", "gaps")
+    columns = ("view", "version", "", "refreshes", "from", "to", "rows", "bytes", "files", "gaps")
     rows = tuple(_row(one) for one in found)
     broken = tuple(
         Line(f"{each.path}: {each.why}; it is not read", Tone.WARNING) for one in found for each in one.broken
@@ -58,8 +62,8 @@ def show(
         serving = served_at(one.entries, now) if one.is_live else None
         columns = ("as of", "restatement", "computed", "rows", "bytes", "files", "served from", "")
         rows = tuple(_refresh(entry, serving) for entry in one.entries)
-        state = "read now" if one.is_live else "no longer read"
-        blocks.append(Table(title=f"{one.view} {one.fingerprint[:8]}, {state}", columns=columns, rows=rows))
+        title = f"{one.view} {one.fingerprint[:8]}, {_use(one).text}"
+        blocks.append(Table(title=title, columns=columns, rows=rows))
         blocks += [Line(f"gap: {_gap(gap)}", Tone.WARNING) for gap in one.gaps]
         blocks += [Line(f"{each.path}: {each.why}; it is not read", Tone.WARNING) for each in one.broken]
     document = {"versions": [{**_document(one), "kept": [_kept(entry) for entry in one.entries]} for one in found]}
@@ -90,15 +94,20 @@ def _row(one: ViewHistory) -> tuple[Cell, ...]:
     missing = sum(gap.refreshes for gap in one.gaps)
     return (
         one.view,
-        Toned(one.fingerprint[:8], Tone.PLAIN if one.is_live else Tone.FAINT),
+        one.fingerprint[:8],
+        _use(one),
         f"{len(one.entries):,}",
         format_instant(one.entries[0].as_of),
         format_instant(one.entries[-1].as_of),
         f"{one.rows:,}",
         f"{one.bytes:,}",
         f"{sum(len(entry.files) for entry in one.entries):,}",
-        Toned(f"{missing:,} refreshes", Tone.WARNING) if missing else "",
+        Toned(counted(missing, "refresh", "refreshes"), Tone.WARNING) if missing else "",
     )
+
+
+def _use(one: ViewHistory) -> Toned:
+    return Toned("read now", Tone.GOOD) if one.is_live else Toned("no longer read", Tone.FAINT)
 
 
 def _refresh(entry: HistoryEntry, serving: HistoryEntry | None) -> tuple[Cell, ...]:

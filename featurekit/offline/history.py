@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
-from featurekit.errors import SourceError
+from featurekit.errors import HistoryError, SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history_folder import (
     DRAFT,
@@ -87,6 +87,7 @@ class History:
 
     def versions(self) -> tuple[tuple[str, str], ...]:
         """Return view and fingerprint of all view versions that have a whole refresh."""
+        self._check_folder()
         found: dict[tuple[str, str], None] = {}
         for folder in sorted(self.root.glob("*/*")):
             entries = (read_entry(each) for each in sorted(folder.glob("as_of=*")))
@@ -170,10 +171,22 @@ class History:
             shutil.rmtree(folder, ignore_errors=True)
         return tuple(sorted(left))
 
+    def _check_folder(self) -> None:
+        """Raise HistoryError where a file is in the place of the folder: that nothing is in it would say nothing."""
+        there = next(path for path in (self.root, *self.root.parents) if path.exists())
+        if not there.is_dir():
+            raise HistoryError(
+                "the history is not a folder",
+                where=str(there),
+                why="each refresh is kept in a folder of its own below it",
+                try_="name a folder in history.path, or leave it out for one under `state`",
+            )
+
     def _home(self, view: str, fingerprint: str) -> Path:
         return self.root / view / fingerprint[:_FINGERPRINT]
 
     def _folders(self, view: str, fingerprint: str) -> Iterator[Path]:
+        self._check_folder()
         return self._home(view, fingerprint).glob("as_of=*")
 
     def _read(self, view: str, fingerprint: str) -> Iterable[HistoryEntry | BrokenRefresh]:
