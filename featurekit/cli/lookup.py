@@ -30,6 +30,10 @@ from featurekit.status import Status
 _SHOWN: Final = 8
 _SHOWN_PARTS: Final = 12
 _TONES: Final = {Status.PRESENT: Tone.PLAIN, Status.UNAVAILABLE: Tone.BAD}
+_PAST: Final = (
+    "the store keeps the last few refreshes alone, and none of those was visible at that time",
+    "featurekit history show {view} lists older ones; `featurekit dataset build` computes values as of any time",
+)
 _WHY: Final = {
     Reason.NO_REFRESH: ("no refresh of it is visible at that time", "featurekit materialize {view}"),
     Reason.KEY_SPACE_DROPPED: (
@@ -66,7 +70,17 @@ def lookup(
         plan = client.plan(service)
         rows = asked_rows(plan, values, file)
         found = client.lookup(service, rows.entities, rows.requests, at=parse_instant(at) if at else None)
-    return looked_up(found, rows, plan)
+        later: frozenset[str] = frozenset()
+        if any(as_of is None for as_of in found.as_of.values()):
+            later = _served_later(found, client.lookup(service, rows.entities, rows.requests))
+    return looked_up(found, rows, plan, later)
+
+
+def _served_later(found: Features, now: Features) -> frozenset[str]:
+    """Return the views that could not answer at an earlier time, and can now."""
+    if found.at >= now.at:
+        return frozenset()
+    return frozenset(alias for alias, as_of in now.as_of.items() if as_of is not None and found.as_of[alias] is None)
 
 
 @contextmanager
@@ -94,12 +108,12 @@ def asked_rows(plan: LookupPlan, values: list[str] | None, file: Path | None) ->
     return typed_text(read_pairs(values or ()), keys, request)
 
 
-def looked_up(found: Features, rows: Rows, plan: LookupPlan) -> Answer:
-    """Return features as an answer."""
+def looked_up(found: Features, rows: Rows, plan: LookupPlan, later: frozenset[str] = frozenset()) -> Answer:
+    """Return features as an answer; `later` are the views that answer now, and could not at the time that is asked."""
     values: list[Mapping[str, Any]] = found.to_dict()
     statuses = found.statuses.tolist()
     forms = {output.name: shown(output.type) for output in found.outputs}
-    unavailable = unavailable_views(found, plan)
+    unavailable = unavailable_views(found, plan, later)
     document = {
         "service": found.service,
         "fingerprint": found.fingerprint,
@@ -163,7 +177,9 @@ def _age(found: Features, as_of: int | None) -> str:
     return "" if as_of is None else f"{format_duration((found.at - as_of) // 1_000_000 * 1_000_000)} old"
 
 
-def unavailable_views(found: Features, plan: LookupPlan) -> list[tuple[str, str, str]]:
+def unavailable_views(
+    found: Features, plan: LookupPlan, later: frozenset[str] = frozenset()
+) -> list[tuple[str, str, str]]:
     """Return each view with a value that the store could not give, why, and what to try."""
     reasons, statuses = found.reasons, found.statuses
     told: dict[tuple[str, Reason], None] = {}
@@ -171,7 +187,9 @@ def unavailable_views(found: Features, plan: LookupPlan) -> list[tuple[str, str,
         for reason in sorted(set(reasons[statuses[:, column] == Status.UNAVAILABLE, column].tolist())):
             told[name.partition(".")[0], Reason(reason)] = None
     views = {view.alias: view.view for view in plan.views}
-    return [(alias, _WHY[reason][0], _WHY[reason][1].format(view=views.get(alias, alias))) for alias, reason in told]
+    # What answers now need not be materialized, and that would not bring the past back.
+    texts = [(alias, _PAST if alias in later else _WHY[reason]) for alias, reason in told]
+    return [(alias, why, try_.format(view=views.get(alias, alias))) for alias, (why, try_) in texts]
 
 
 def shown_value(value: Any) -> str:

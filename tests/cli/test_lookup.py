@@ -105,6 +105,20 @@ def test_a_view_that_was_never_materialized_is_unavailable_and_not_missing(cli: 
     assert "MISSING" not in shown.stdout
 
 
+def test_a_time_before_the_refreshes_that_the_store_keeps_is_told_as_that(cli: Cli, served: Served) -> None:
+    past = (*ASKED, "--at", "2026-01-05T00:00Z")
+    shown = cli(*past)
+    assert shown.exit_code == 3
+    said = " ".join(shown.stdout.split())
+    assert "customer_spend is UNAVAILABLE: the store keeps the last few refreshes alone" in said
+    assert "featurekit history show customer_spend" in said
+    assert "featurekit materialize" not in said
+    told = {each["view"]: each["why"] for each in cli(*past, "--json").document["unavailable"]}
+    assert told["basket"] == "a feature that it is computed from is UNAVAILABLE"
+    drop_space(served.store, served.space)  # now nothing answers, and materializing helps
+    assert "featurekit materialize customer_spend" in cli(*past).stdout
+
+
 def test_a_redis_that_is_away_exits_with_3(cli: Cli, project: Path) -> None:
     shown = cli(*ASKED, "--redis-url", "redis://127.0.0.1:1")
     assert shown.exit_code == 3
