@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -58,7 +57,7 @@ def built(found: DatasetResult) -> Answer:
         "rows": found.rows,
         "manifest": str(found.manifest),
         "features": [part.to_json() for part in found.statistics],
-        "views": [asdict(view) for view in found.record.views],
+        "views": found.record.to_json()["views"],
     }
     blocks = (Line(line, Tone.GOOD), Line(f"id {found.id}", Tone.FAINT), *told_of_mode(found.record))
     return Answer(document=document, blocks=(*blocks, statistics_table(found.statistics)))

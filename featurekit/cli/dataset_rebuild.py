@@ -35,8 +35,7 @@ def rebuilt(found: Rebuild) -> Answer:
     if found.is_same:
         blocks.append(Line(f"the same: id {found.before.id}", Tone.GOOD))
     else:
-        now = "nothing was built" if found.after is None else f"id {found.after.id}"
-        blocks.append(Line(f"not the same: it was {found.before.id}, now {now}", Tone.WARNING))
+        blocks.append(Line(_other(found), Tone.WARNING))
         blocks.append(Table(rows=tuple(("because", reason) for reason in found.reasons)))
     if found.rows is not None:
         differing = {name: count for name, count in found.rows.differing.items() if count}
@@ -54,3 +53,9 @@ def rebuilt(found: Rebuild) -> Answer:
         "differing": dict(found.rows.differing) if found.rows is not None else {},
     }
     return Answer(document=document, blocks=tuple(blocks), exit_code=0 if found.is_same else 1)
+
+
+def _other(found: Rebuild) -> str:
+    if found.after is None:
+        return f"the training set, id {found.before.id}, can't come out the same, so it was not built again"
+    return f"not the same: the training set has id {found.before.id}, the one built now id {found.after.id}"

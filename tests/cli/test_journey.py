@@ -222,7 +222,9 @@ def test_a_training_set_is_shown_compared_and_rebuilt(live: Cli, folder: Path, p
     definitions.write_text(definitions.read_text().replace("sum(amount), window: 7d", "sum(amount), window: 1d"))
     because = live("dataset", "rebuild", "training")
     assert because.exit_code == 1
-    assert "feature_views.customer_spend.features.spend_7d.window was 7d, is 1d" in " ".join(because.stdout.split())
+    said = " ".join(because.stdout.split())
+    assert "feature_views.customer_spend.features.spend_7d.window was 7d, is 1d" in said
+    assert f"the training set, id {built['id']}, can't come out the same, so it was not built again" in said
     kept = live("dataset", "rebuild", "training", "--out", "other", "--json")
     assert (kept.exit_code, kept.document["same"]) == (1, False)
     assert kept.document["differing"]["customer_spend.spend_7d"] > 0
