@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-long tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -44,11 +44,18 @@ check: setup ## format, ruff, mypy strict, import rules: the quick half of the g
 	$(RUN) -m mypy
 	$(RUN) -m pytest -q tests/architecture
 
-test: setup ## every test; starts what it needs by itself
-	$(RUN) -m pytest
+# Two at a time: half of the tests wait for a JVM most of the time, the others never.
+test: setup ## every test but the long ones; starts what it needs by itself
+	$(MAKE) --no-print-directory -j 2 --output-sync=line test-spark test-plain
 
 test-spark: setup ## only the tests that need a JVM
-	$(RUN) -m pytest -m spark
+	$(RUN) -m pytest -m "spark and not long"
+
+test-plain: setup ## only the tests that need none
+	$(RUN) -m pytest -m "not spark and not long"
+
+test-long: setup ## the tests that take minutes: whether a test sees each condition of an incremental refresh left out
+	$(RUN) -m pytest -m long
 
 tour: setup ## the main job on real data, from definition to diagnosis; writes docs/tour.md
 	$(RUN) -m featurekit.examples.tour

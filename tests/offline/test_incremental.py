@@ -34,11 +34,11 @@ from tests.offline.worlds import bits, compiled, features, python_rows, write_ro
 pytestmark = pytest.mark.spark
 START: Final = parse_instant("2013-10-27T00:00Z")
 DAYS: Final = {  # on the 8th clocks go back
-    "tiled": 14,
-    "zoned": 14,
-    "corrected": 14,
-    "corrected_zoned": 14,
-    "versions": 14,
+    "tiled": 9,
+    "zoned": 9,
+    "corrected": 9,
+    "corrected_zoned": 9,
+    "versions": 9,
     "ever": 7,
     "rows": 7,
     "changes": 7,
@@ -300,6 +300,7 @@ def without_ended(patch: pytest.MonkeyPatch) -> None:
         return "false" if why == "ended" else within(view, why, *rest).where
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "mutation"),
     [
