@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-long tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -44,15 +44,18 @@ check: setup ## format, ruff, mypy strict, import rules: the quick half of the g
 	$(RUN) -m mypy
 	$(RUN) -m pytest -q tests/architecture
 
-# Two at a time: half of the tests wait for a JVM most of the time, the others never.
+# Two at a time: tests that need a JVM wait for it most of the time, the others never.
 test: setup ## every test but the long ones; starts what it needs by itself
-	$(MAKE) --no-print-directory -j 2 --output-sync=line test-spark test-plain
+	$(MAKE) --no-print-directory -j 2 --output-sync=line test-spark test-plain test-tour
 
-test-spark: setup ## only the tests that need a JVM
-	$(RUN) -m pytest -m "spark and not long"
+test-spark: setup ## only the tests that need a JVM, without the tour
+	$(RUN) -m pytest -m "spark and not long" --ignore=tests/tour
 
 test-plain: setup ## only the tests that need none
 	$(RUN) -m pytest -m "not spark and not long"
+
+test-tour: setup ## only the tour, and whether docs/tour.md is what it prints
+	$(RUN) -m pytest -m spark tests/tour
 
 test-long: setup ## the tests that take minutes: whether a test sees each condition of an incremental refresh left out
 	$(RUN) -m pytest -m long
