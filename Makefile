@@ -57,7 +57,7 @@ test-plain: setup ## only the tests that need none
 test-tour: setup ## only the tour, and whether docs/tour.md is what it prints
 	$(RUN) -m pytest -m spark tests/tour
 
-test-long: setup ## the tests that take minutes: whether a test sees each condition of an incremental refresh left out
+test-long: setup ## tests that take minutes, or a session of their own: what incremental refreshes read and may not leave out
 	$(RUN) -m pytest -m long
 
 tour: setup ## the main job on real data, from definition to diagnosis; writes docs/tour.md

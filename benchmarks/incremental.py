@@ -128,10 +128,14 @@ class Meter:
         self._spark.listenerBus().waitUntilEmpty()
         now = time.perf_counter()
         found = Cost(rows=0, bytes=0, cpu=0.0, seconds=now - self._at)
-        while (stage := self._stage_of(self._stage)) is not None:
+        following = self._spark.dagScheduler().nextStageId()
+        for number in range(self._stage, following):
+            stage = self._stage_of(number)
+            if stage is None:  # skipped, and forgotten at once in a session of more than a thousand stages
+                continue
             cpu = stage.executorCpuTime() / 1e9
             found += Cost(rows=stage.inputRecords(), bytes=stage.inputBytes(), cpu=cpu, seconds=0.0)
-            self._stage += 1
+        self._stage = following
         self._at = time.perf_counter()
         return found
 

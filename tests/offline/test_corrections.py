@@ -120,6 +120,8 @@ def test_what_corrections_take_away_goes(
         base = kept(engine, view, as_of, found.frame)
 
 
+# What was read is asked of Spark, which forgets stages in a session as long as that of all tests.
+@pytest.mark.long
 def test_a_correction_reads_the_days_that_it_is_about(
     engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
