@@ -29,7 +29,7 @@ from featurekit.offline.materialize import check_as_of
 from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, snapshot_source
 from featurekit.offline.source import count_invisible
 from featurekit.quality.gate import ROWS, gated, verdict
-from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view, require_registered
+from featurekit.refreshing import Deployment, RefreshOutcome, due, record_failure, refresh_view, require_registered
 from featurekit.registry.state import RefreshKind, RefreshRecord, RefreshStatus
 
 ROWS_AT_ONCE: Final = 4_000_000
@@ -292,10 +292,7 @@ def _outcome(entry: HistoryEntry) -> RefreshOutcome:
 def _give_up(begun: _Begun, error: BaseException, to: Deployment, now: Instant) -> None:
     """End the record of a failed run and drop what it wrote; what goes wrong here is a note on the error, no more."""
     begun.draft.drop()
-    try:
-        to.registry.fail_refresh(begun.record, completed_at=now, failure=str(error) or type(error).__name__)
-    except Exception as second:  # noqa: BLE001 - whatever it is, the run's own error is the news
-        error.add_note(f"The registry could not be told: {second}")
+    record_failure(to.registry, begun.record, error, now)
 
 
 def _count(batches: Batches) -> Batches:

@@ -20,7 +20,8 @@ from featurekit.consistency.leakage_table import AuditSpec
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.explain import Explanation, explain_service, explain_view
-from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
+from featurekit.from_log import build_from_log
+from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, refresh_each
 from featurekit.offline.join_shape import choose_shapes

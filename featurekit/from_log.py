@@ -9,8 +9,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -34,6 +34,7 @@ from featurekit.from_log_files import (
     read_label_table,
     rows_by_place,
 )
+from featurekit.from_log_values import FromLogResult, FromLogSpec, LogCount
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.point_in_time import point_in_time
@@ -49,59 +50,6 @@ STATUS_OF: Final = "__status"
 _FORMAT: Final = 1
 _ROW: Final = "__row"
 _KeyTexts: TypeAlias = tuple[bytes | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FromLogSpec:
-    """What a training set is made of: the log's folder, labels by `request_id`, and when a label counts.
-
-    A label is mature once `mature_after` has passed since `label_time` (since its request, where no column is named),
-    or at the time in `label_known`; without either each is. With `strict` rows that another version of the service
-    answered are refused; else they count where they have the same outputs. `environments` names whose answers are
-    taken, as `environment` or `project/environment`; it may be empty where the log holds those of one alone.
-    """
-
-    log: Path
-    labels: Path
-    label_time: str | None = None
-    label_known: str | None = None
-    mature_after: int | None = None
-    strict: bool = False
-    statuses: bool = False
-    environments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCount:
-    """What became of the labels and of the log's rows; `rows` are in the training set."""
-
-    labels: int
-    logged: int
-    rows: int
-    labels_without_request: int
-    repeated_labels: int
-    rows_without_label: int
-    repeated_rows: int
-    immature: int
-    unavailable: int
-    other_version: int
-    other_outputs: int
-    other_environments: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FromLogResult:
-    """A training set of what was served; `differing` counts the values that training would compute otherwise.
-
-    `environments` are those that were read, as project/environment, with their rows in the log.
-    """
-
-    path: Path
-    id: str
-    service: str
-    environments: Mapping[str, int]
-    count: LogCount
-    differing: Mapping[str, int] | None
 
 
 def build_from_log(
@@ -262,15 +210,15 @@ def _places(
             if any(repr(column[before]) != repr(column[place]) for column in values):
                 several_answers.add(row)
     asked: list[str | None] = labels.column(REQUEST_ID).to_pylist()
-    if clash := _labelled(several_answers, asked, _key_texts(service, labels) if by_key else None):
+    texts = _key_texts(service, labels) if by_key else None
+    if clash := _labelled(several_answers, asked, texts):
         raise InputError(
             f"request {clash} asked for one entity with several request values at once",
             where=str(spec.log),
             why=f"its label does not say for which {', '.join(service.request.names)} it is",
             try_="give each question a request id of its own, or leave these labels out",
         )
-    if by_key:
-        texts = _key_texts(service, labels)
+    if texts is not None:
         places = [-1 if one is None else last.get((one, text), -1) for one, text in zip(asked, texts, strict=True)]
         labelled = set(places) - {-1}
         return np.array(places, np.int64), len(labelled), len(logged) - len(last)

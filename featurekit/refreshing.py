@@ -225,11 +225,8 @@ def _kept(draft: Draft, entry: HeadEntry) -> tuple[str, ...]:
 
 def _give_up(run: _Run, error: BaseException) -> None:
     """End the record of a failed run and drop what it wrote; what goes wrong here is a note on the error, no more."""
-    registry, store, space = run.to.registry, run.to.store, run.space
-    try:
-        registry.fail_refresh(run.record, completed_at=run.clock(), failure=str(error) or type(error).__name__)
-    except Exception as second:  # noqa: BLE001 - whatever it is, the run's own error is the news
-        error.add_note(f"The registry could not be told: {second}")
+    store, space = run.to.store, run.space
+    record_failure(run.to.registry, run.record, error, run.clock())
     try:
         # The entry may be there though its answer was lost: then lookups read the space.
         if read_head(store, space).get(space.as_of, space.restatement) is None:
@@ -238,6 +235,14 @@ def _give_up(run: _Run, error: BaseException) -> None:
             drop_space(store, space)
     except Exception as second:  # noqa: BLE001
         error.add_note(f"The key space {space} was not dropped and expires by itself: {second}")
+
+
+def record_failure(registry: Registry, record: RefreshRecord, error: BaseException, now: Instant) -> None:
+    """End the record of a failed run; a registry that can't be told is a note on the error, no more."""
+    try:
+        registry.fail_refresh(record, completed_at=now, failure=str(error) or type(error).__name__)
+    except Exception as second:  # noqa: BLE001 - whatever it is, the run's own error is the news
+        error.add_note(f"The registry could not be told: {second}")
 
 
 def _lifetime_s(view: CompiledView, retention: int) -> int:

@@ -18,7 +18,8 @@ from featurekit.clock import DAY, HOUR, SECOND, Instant
 from featurekit.compiled import CompiledRepository
 from featurekit.config import Settings
 from featurekit.errors import FeaturekitError, InputError, KeyTypeError, SourceError
-from featurekit.from_log import FromLogResult, FromLogSpec, build_from_log
+from featurekit.from_log import build_from_log
+from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.offline.session import start_engine
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient

@@ -12,7 +12,7 @@ from featurekit.cli.answer import Answer, Block, Line, Table, Tone, counted
 from featurekit.cli.context import invocation
 from featurekit.clock import parse_duration
 from featurekit.feature_store import FeatureStore
-from featurekit.from_log import FromLogResult, FromLogSpec
+from featurekit.from_log_values import FromLogResult, FromLogSpec
 
 _TOLD = {
     "labels": "labels",

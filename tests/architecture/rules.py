@@ -69,6 +69,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.explain": 6,
     "featurekit.trace": 7,  # follows a value through offline, online and the check
     "featurekit.from_log": 7,  # training sets of what was served, beside what training computes
+    "featurekit.from_log_values": 7,
     "featurekit.from_log_files": 7,
     "featurekit.store_parts": 7,  # what the SDK's facade opens when it is first needed
     "featurekit.feature_store": 7,
