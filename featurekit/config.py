@@ -23,6 +23,9 @@
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`
 
+    [serve]
+    api_keys = "app=sha256:9f86…"    # who may ask the server: NAME=KEY or NAME=sha256:HEX, as many as there are
+
     [spark]
     master = "local[*]"
     driver_memory = "4g"
@@ -31,7 +34,7 @@
 
 Each key has an environment variable: FEATUREKIT_PROJECT, FEATUREKIT_ENVIRONMENT, FEATUREKIT_REDIS_URL,
 FEATUREKIT_REGISTRY_URL, FEATUREKIT_SPARK_MASTER and so on; FEATUREKIT_NOW sets the clock. A secret may be given as the
-name of a file that holds it: FEATUREKIT_REDIS_URL_FILE, FEATUREKIT_REGISTRY_URL_FILE.
+name of a file that holds it: FEATUREKIT_REDIS_URL_FILE, FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE.
 """
 
 from __future__ import annotations
@@ -65,10 +68,11 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("history", "path"): "history_path",
     ("history", "keep"): "history_keep",
     ("registry", "url"): "registry_url",
+    ("serve", "api_keys"): "serve_api_keys",
     ("spark", "master"): "spark_master",
     ("spark", "driver_memory"): "spark_driver_memory",
 }
-_SECRETS: Final = ("redis_url", "registry_url")
+_SECRETS: Final = ("redis_url", "registry_url", "serve_api_keys")
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
@@ -96,6 +100,7 @@ class Settings:
     history_path: Path | None = None
     history_keep: int = 90 * DAY
     registry_url: str | None = field(default=None, repr=False)
+    serve_api_keys: str | None = field(default=None, repr=False)
     spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
     spark_driver_memory: str = "4g"
     spark_conf: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold spark.hadoop.fs.s3a.secret.key
@@ -248,6 +253,12 @@ def _typed(key: str, value: Any, where: str) -> Any:
             case "project" | "environment" if not _SAFE_NAME.fullmatch(value):
                 raise SettingsError(
                     f"{key} {value!r} is not a name", why="it is part of every key", try_="letters, digits, _ . and -"
+                )
+            case "serve_api_keys" if isinstance(value, str) and not value.strip():
+                raise SettingsError(
+                    "it is empty",
+                    why="a server whose keys are missing would quietly let everybody in",
+                    try_="give a key, or leave the setting out",
                 )
             case _ if key in _SECRETS and isinstance(value, str) and not value.strip():
                 raise SettingsError(

@@ -13,6 +13,7 @@ FeaturekitError
 │   ├── NotRegisteredError         a service, view or model nobody registered
 │   ├── TimeError                  a time that can't be asked for (the future, off the grid)
 │   ├── RequestTooLargeError       a request that asks for more than one answer may hold
+│   ├── UnauthorizedError          a request to the server without one of its API keys
 │   ├── GateError                  an expectation failed; nothing was published
 │   └── ModelError                 a model that doesn't fit its service
 ├── OutsideError               exit 3: another system failed; rerunning is safe
@@ -147,6 +148,10 @@ class TimeError(InputError):
 
 
 class RequestTooLargeError(InputError):
+    pass
+
+
+class UnauthorizedError(InputError):
     pass
 
 

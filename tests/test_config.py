@@ -157,3 +157,17 @@ def test_the_served_log_lies_where_the_settings_file_says(tmp_path: Path) -> Non
     assert (settings.served_log_sample, settings.served_log_rotate, settings.served_log_queue) == (0.1, 60_000_000, 5)
     assert _read(tmp_path, "", {"FEATUREKIT_SERVED_LOG_SAMPLE": "0.5"}).served_log_sample == 0.5
     assert _read(tmp_path, "", {}).served_log is None
+
+
+def test_keys_of_the_server_come_from_a_file_and_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("app=a-key-that-is-long-enough\n")
+
+    settings = _read(tmp_path, "", {"FEATUREKIT_SERVE_API_KEYS_FILE": str(tmp_path / "keys")})
+
+    assert settings.serve_api_keys == "app=a-key-that-is-long-enough"
+    assert "long-enough" not in repr(settings)
+
+
+def test_keys_that_are_empty_let_nobody_in_and_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="it is empty"):
+        _read(tmp_path, "", {"FEATUREKIT_SERVE_API_KEYS": " "})
