@@ -23,8 +23,9 @@ from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.redis import RedisStore
+from featurekit.online.redis import open_store
 from featurekit.online.served_log import ServedLog, served_log
+from featurekit.online.store import OnlineStore
 from featurekit.refreshing import Deployment
 from featurekit.registry.registry import Registry
 from featurekit.serving.model import ModelClient
@@ -78,8 +79,8 @@ class StoreParts:
         return online_url(self.settings)
 
     @cached_property
-    def online(self) -> RedisStore:
-        store = RedisStore(self.online_url, timeout_ms=self.settings.redis_timeout_ms)
+    def online(self) -> OnlineStore:
+        store = open_store(self.online_url, timeout_ms=self.settings.redis_timeout_ms)
         self._open.callback(store.close)
         return store
 

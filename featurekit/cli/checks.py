@@ -24,7 +24,7 @@ from featurekit.definitions.repo import load_repo
 from featurekit.errors import FeaturekitError, OutsideError
 from featurekit.offline.java import java_home
 from featurekit.online import embedded
-from featurekit.online.redis import RedisStore
+from featurekit.online.redis import open_store
 from featurekit.registry.registry import Registry
 
 _GIB: Final = 1 << 30
@@ -183,7 +183,7 @@ def check_store(settings: Settings) -> Check:
             embedded.server_binary()  # raises where there is none for this machine
             return warning(name, "the embedded server is not up", "featurekit up")
         url = server.url
-    store = RedisStore(url, timeout_ms=settings.redis_timeout_ms)
+    store = open_store(url, timeout_ms=settings.redis_timeout_ms)
     try:
         store.check_keeps_rows()
     finally:

@@ -11,7 +11,7 @@ from featurekit.cli.context import invocation
 from featurekit.cli.lookup import opened_client
 from featurekit.cli.model import opened_registry
 from featurekit.online.embedded import online_url
-from featurekit.online.redis import RedisStore
+from featurekit.online.redis import open_store
 from featurekit.online.served_log import served_log
 from featurekit.serving.app import LOOPBACK, HttpServer, create_app
 from featurekit.serving.model import ModelClient
@@ -33,7 +33,7 @@ def serve(
     """
     asked = invocation(context)
     settings = asked.settings()
-    store = RedisStore(online_url(settings), timeout_ms=settings.redis_timeout_ms)
+    store = open_store(online_url(settings), timeout_ms=settings.redis_timeout_ms)
     log = served_log(settings)
     try:
         with opened_client(settings, log) as client:

@@ -13,7 +13,7 @@ from featurekit.errors import NotRegisteredError
 from featurekit.online.keys import Namespace
 from featurekit.online.lookup import Lookups
 from featurekit.online.publish import published_services
-from featurekit.online.redis import DEFAULT_TIMEOUT_MS, RedisStore
+from featurekit.online.redis import DEFAULT_TIMEOUT_MS, open_store
 from featurekit.online.request import did_you_mean
 from featurekit.online.result import Features
 from featurekit.online.served_log import ServedLog
@@ -44,7 +44,7 @@ class FeatureClient:
         store: ReadableStore | None = None,
         log: ServedLog | None = None,
     ) -> None:
-        self._store = RedisStore(url, timeout_ms=timeout_ms) if store is None else store
+        self._store = open_store(url, timeout_ms=timeout_ms) if store is None else store
         self._namespace = Namespace(project, environment)
         self._lookups = Lookups(self._namespace)
         self._clock = clock

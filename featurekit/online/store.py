@@ -11,6 +11,8 @@ from featurekit.clock import Instant
 from featurekit.errors import NewerWireVersionError
 
 HEAD_FORMAT: Final = 1
+# How long a read may take where it is not one instant: for so long, rows outlive the taking away of what led to them.
+READ_SPAN_S: Final = 10
 
 Value = bytes | None
 
@@ -22,13 +24,34 @@ class ReadableStore(Protocol):
     def name(self) -> str:
         """The store's address as it may be shown: without a password."""
 
-    def read(self, keys: Sequence[bytes]) -> list[Value]:
-        """Return the value of each key, None where there is none, all in one round trip."""
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether one read sees one instant: not where the keys lie on several servers."""
+
+    def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]:
+        """Return the value of each key, None where there is none, all in one round trip.
+
+        OnlineStoreTimeoutError where there is no answer within `timeout_s`; None: the store's own timeout.
+        """
 
     def find(self, prefix: bytes) -> Iterator[bytes]:
         """Yield the keys that begin with `prefix`, in bounded steps, in no order; a key can come twice."""
 
     def close(self) -> None: ...
+
+
+class AsyncReadableStore(Protocol):
+    """What a lookup under asyncio needs; as ReadableStore."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads_at_once(self) -> bool: ...
+
+    async def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]: ...
+
+    async def close(self) -> None: ...
 
 
 class OnlineStore(ReadableStore, Protocol):

