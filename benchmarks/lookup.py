@@ -25,7 +25,7 @@ from featurekit.grid import Grid
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.publish import publish_plans, switch_services
+from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import begin_refresh, complete_refresh
 from featurekit.online.result import Features
@@ -165,8 +165,9 @@ def _write_world(url: str, features: int, random: np.random.Generator) -> KeySpa
     refresh = begin_refresh(store, space, expires_in_s=3600)
     list(sink(iter([pa.record_batch(columns)])))
     complete_refresh(store, refresh, grid=view.grid, completed_at=0, rows=ENTITIES)
-    publish_plans(store, NAMESPACE, [plan])
-    switch_services(store, NAMESPACE, {plan.service: plan.fingerprint})
+    body = PlanBody.of(plan)
+    publish_plans(store, NAMESPACE, [body])
+    switch_services(store, NAMESPACE, {body.service: body.pointer})
     store.close()
     return space
 

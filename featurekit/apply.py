@@ -13,10 +13,9 @@ from typing import assert_never
 from featurekit.clock import Instant
 from featurekit.errors import RegistryError
 from featurekit.online.keys import Namespace
-from featurekit.online.publish import publish_plans, switch_services, withdraw_services
+from featurekit.online.publish import PlanBody, publish_plans, switch_services, withdraw_services
 from featurekit.online.refresh import served_as_of
 from featurekit.online.store import OnlineStore
-from featurekit.plan import decode_plan
 from featurekit.registry.diff import ServiceMetadataChanged, ViewMetadataChanged
 from featurekit.registry.explain import summarize
 from featurekit.registry.plan import (
@@ -34,7 +33,14 @@ from featurekit.registry.plan import (
     plan_registration,
 )
 from featurekit.registry.registry import Registry, Writer
-from featurekit.registry.state import Deployed, Desired, Registration, RegistrationStatus, ServiceVersion
+from featurekit.registry.state import (
+    Deployed,
+    Desired,
+    DesiredService,
+    Registration,
+    RegistrationStatus,
+    ServiceVersion,
+)
 from featurekit.registry.switch import Move, Watermarks, moves
 
 
@@ -159,7 +165,7 @@ def _carry_out(
         case RemoveService(change=removed_service):
             writer.remove_service(removed_service.name, registration=registration)
         case PublishPlan(service=service):
-            publish_plans(store, namespace, [decode_plan(service.lookup_plan)])
+            publish_plans(store, namespace, [_body(service)])
         case TakeOver(registration=earlier):
             writer.end_registration(earlier, RegistrationStatus.SUPERSEDED)
         case SwitchPointer():
@@ -176,22 +182,16 @@ def _follow(
     store: OnlineStore, namespace: Namespace, serving: Mapping[str, ServiceVersion], gone: Collection[str]
 ) -> None:
     """Make the store's plans and pointers those of `serving`: bodies first, then all pointers at once."""
-    versions = list(serving.values())
-    bodies = store.read([namespace.plan(each.name, each.fingerprint.data) for each in versions]) if versions else []
-    publish_plans(
-        store,
-        namespace,
-        [decode_plan(each.lookup_plan) for each, body in zip(versions, bodies, strict=True) if not body],
-    )
+    bodies = {name: _body(version) for name, version in serving.items()}
+    keys = [namespace.plan(name, body.pointer) for name, body in bodies.items()]
+    found = store.read(keys) if keys else []
+    publish_plans(store, namespace, [body for body, there in zip(bodies.values(), found, strict=True) if not there])
     names = [*serving, *sorted(gone)]
     pointers = dict(zip(names, store.read([namespace.pointer(name) for name in names]), strict=True)) if names else {}
-    switch_services(
-        store,
-        namespace,
-        {
-            each.name: each.fingerprint.data
-            for each in versions
-            if pointers[each.name] != each.fingerprint.data.encode()
-        },
-    )
+    moved = {name: body.pointer for name, body in bodies.items() if pointers[name] != body.pointer}
+    switch_services(store, namespace, moved)
     withdraw_services(store, namespace, [name for name in sorted(gone) if pointers[name] is not None])
+
+
+def _body(version: DesiredService | ServiceVersion) -> PlanBody:
+    return PlanBody(service=version.name, fingerprint=version.fingerprint.data, content=version.lookup_plan)

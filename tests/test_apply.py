@@ -13,7 +13,7 @@ import pytest
 from featurekit.apply import apply, register, switch_ready
 from featurekit.errors import OnlineStoreError, RegistryError
 from featurekit.online import embedded
-from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.keys import KeySpace, Namespace, pointer_text
 from featurekit.online.publish import published_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import begin_refresh, complete_refresh, withdraw_refresh
@@ -115,13 +115,18 @@ def space_of(registry: Registry, view: str, *, restatement: int = 0) -> KeySpace
 def pointers(store: RedisStore, *services: str) -> list[str | None]:
     """Return the plan fingerprints that the readers of the services get."""
     return [
-        None if value is None else value.decode()
+        None if value is None else value.decode().partition(".")[0]
         for value in store.read([PLACE.pointer(service) for service in services])
     ]
 
 
 def fingerprint(desired: Desired, service: str) -> str:
     return desired.services[service].fingerprint.data
+
+
+def plan_key(desired: Desired, service: str) -> bytes:
+    found = desired.services[service]
+    return PLACE.plan(service, pointer_text(found.fingerprint.data, found.lookup_plan))
 
 
 def test_a_first_registration_serves_all_its_services_at_once(
@@ -134,7 +139,7 @@ def test_a_first_registration_serves_all_its_services_at_once(
     assert [(move.registration.id, move.is_whole) for move in done.moved] == [(1, True)]
     assert published_services(store, PLACE) == ("score", "spend")
     assert pointers(store, "score", "spend") == [fingerprint(desired, "score"), fingerprint(desired, "spend")]
-    (body,) = store.read([PLACE.plan("score", fingerprint(desired, "score"))])
+    (body,) = store.read([plan_key(desired, "score")])
     assert body == desired.services["score"].lookup_plan
     (registration,) = registry.registrations()
     assert registration.status is RegistrationStatus.SWITCHED
@@ -163,7 +168,7 @@ def test_readers_stay_on_the_old_version_until_the_changed_view_is_materialized(
 
     assert pointers(store, "score") == [fingerprint(old, "score")]
     assert switch_ready(registry, store, PLACE, NOW) == ()
-    (body,) = store.read([PLACE.plan("score", fingerprint(new, "score"))])
+    (body,) = store.read([plan_key(new, "score")])
     assert body is not None
     assert decode_plan(body).fingerprint == fingerprint(new, "score")
 
@@ -396,8 +401,27 @@ def test_a_store_that_restarted_empty_gets_its_plans_and_pointers_back(
     assert switch_ready(registry, store, PLACE, NOW) == ()
 
     assert pointers(store, "score") == [fingerprint(old, "score")]
-    (body,) = store.read([PLACE.plan("score", fingerprint(old, "score"))])
+    (body,) = store.read([plan_key(old, "score")])
     assert body == old.services["score"].lookup_plan
+
+
+def test_a_plan_that_changes_under_the_same_fingerprint_is_followed_by_its_readers(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    old = shop(tmp_path)
+    register(old, registry, store, PLACE, NOW)
+    score = old.services["score"]
+    again = replace(score, lookup_plan=score.lookup_plan[:-1] + b" }")
+    new = replace(old, services={**old.services, "score": again})
+    (before,) = store.read([PLACE.pointer("score")])
+
+    register(new, registry, store, PLACE, NOW)
+
+    (after,) = store.read([PLACE.pointer("score")])
+    assert before != after == pointer_text(score.fingerprint.data, again.lookup_plan)
+    bodies = store.read([PLACE.plan("score", before), PLACE.plan("score", after)])
+    assert bodies == [score.lookup_plan, again.lookup_plan]  # a reader in flight finishes with the one it began with
+    assert registry.deployed().service_numbers["score"] == 1
 
 
 def test_processes_that_register_at_once_each_make_a_version(

@@ -5,13 +5,14 @@
     marker    fk:<project>:<environment>:space:<view>@<fingerprint>:<as-of>[~<restatement>]
     pointer   fk:<project>:<environment>:service:<service>
     names     fk:<project>:<environment>:services
-    plan      fk:<project>:<environment>:plan:<service>@<fingerprint>
+    plan      fk:<project>:<environment>:plan:<service>@<fingerprint>.<hash of the plan>
 
 The braces are a hash tag: in a cluster, all rows of one entity lie in one slot.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -45,6 +46,8 @@ Encoder = Callable[[Sequence[Any]], list[bytes]]
 
 VIEW_DIGITS: Final = 8
 PLAN_DIGITS: Final = 16
+BODY_DIGITS: Final = 8
+SERVICE_VERSION: Final = "@"  # between a service's name and a number, where readers are pinned to a version
 SEPARATOR: Final = b","
 EMPTY: Final = b"%_"  # a key of one empty string; "{}" would be no hash tag at all
 ESCAPED: Final = rb"[\x00-\x1f\x7f%,{}]"
@@ -87,8 +90,11 @@ class Namespace:
         """The key of the names of all published services."""
         return self.prefix + b"services"
 
-    def plan(self, service: str, fingerprint: str) -> bytes:
-        return self.prefix + f"plan:{service}@{fingerprint[:PLAN_DIGITS]}".encode()
+    def plan(self, service: str, pointer: bytes) -> bytes:
+        """Return the key of the plan that the service's pointer, or that of one of its pinned versions, leads to."""
+        fingerprint, _, body = pointer.partition(b".")
+        name, _, _ = service.partition(SERVICE_VERSION)
+        return self.prefix + f"plan:{name}@".encode() + fingerprint[:PLAN_DIGITS] + b"." + body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +136,15 @@ class KeySpace:
         """The glob pattern that matches the row keys of this view version, whatever their space, and no others."""
         # Entity keys hold no bare brace, and names hold nothing that a glob pattern reads otherwise.
         return self.namespace.row_prefix() + f"*}}:{version_text(self.view, self.fingerprint)}:*".encode()
+
+
+def pointer_text(fingerprint: str, body: bytes) -> bytes:
+    """Return the pointer to a plan: its service's fingerprint, and a hash of its bytes.
+
+    A plan also says what is no part of the fingerprint, such as what to answer when the store is away: where only that
+    changes, the pointer changes too, and readers move to the new body.
+    """
+    return f"{fingerprint}.{hashlib.sha256(body).hexdigest()[:BODY_DIGITS]}".encode()
 
 
 def version_text(view: str, fingerprint: str) -> str:

@@ -67,7 +67,8 @@ class Lookups:
 
     def load(self, service: str) -> Generator[list[bytes], list[Value], tuple[PlannedService, AnswerPlan]]:
         """Return a service as it is published now."""
-        (pointer,) = yield [self._namespace.pointer(service)]
+        pointer_key = self._namespace.pointer(service)
+        (pointer,) = yield [pointer_key]
         if pointer is None:
             self._services.pop(service, None)
             raise NotRegisteredError(
@@ -77,7 +78,7 @@ class Lookups:
         known = self._services.get(service)
         if known is not None and known[0].pointer == pointer:
             return known
-        key = self._namespace.plan(service, pointer.decode())
+        key = self._namespace.plan(service, pointer)
         (body,) = yield [key]
         if body is None:
             raise OnlineStoreError(
@@ -86,7 +87,7 @@ class Lookups:
                 why="its pointer is there and its body is not: the store lost data, or somebody deleted keys",
                 try_="featurekit register publishes it again",
             )
-        planned = PlannedService(decode_plan(body), self._namespace)
+        planned = PlannedService(decode_plan(body), self._namespace, pointer_key=pointer_key, pointer=pointer)
         loaded = planned, AnswerPlan(planned)
         self._services[service] = loaded
         return loaded

@@ -101,10 +101,10 @@ class PlannedView:
 class PlannedService:
     """All that answering for one service takes, but for the store's answers."""
 
-    def __init__(self, plan: LookupPlan, namespace: Namespace) -> None:
+    def __init__(self, plan: LookupPlan, namespace: Namespace, *, pointer_key: bytes, pointer: bytes) -> None:
         self.plan = plan
-        self.pointer = plan.fingerprint.encode()
-        self.pointer_key = namespace.pointer(plan.service)
+        self.pointer = pointer
+        self.pointer_key = pointer_key
         self.row_prefix = namespace.row_prefix()
         self.names = tuple(dict.fromkeys([key.request for key in plan.keys] + list(plan.request.names)))
         self._acceptors = _acceptors(plan)

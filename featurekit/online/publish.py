@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
 
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import Namespace, pointer_text
 from featurekit.online.store import OnlineStore, ReadableStore, Value
 from featurekit.plan import LookupPlan, encode_plan
 
 
-def publish_plans(store: OnlineStore, namespace: Namespace, plans: Iterable[LookupPlan]) -> None:
-    """Write the plans' bodies; no reader moves yet."""
-    bodies = {namespace.plan(plan.service, plan.fingerprint): encode_plan(plan) for plan in plans}
-    if bodies:
-        store.write(bodies)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanBody:
+    """An encoded plan, as it was registered and is published: bytes that never change."""
+
+    service: str
+    fingerprint: str
+    content: bytes
+
+    @classmethod
+    def of(cls, plan: LookupPlan) -> PlanBody:
+        return cls(service=plan.service, fingerprint=plan.fingerprint, content=encode_plan(plan))
+
+    @property
+    def pointer(self) -> bytes:
+        """What a service's pointer holds when its readers are to get this plan."""
+        return pointer_text(self.fingerprint, self.content)
 
 
-def switch_services(store: OnlineStore, namespace: Namespace, fingerprints: Mapping[str, str]) -> None:
+def publish_plans(store: OnlineStore, namespace: Namespace, bodies: Iterable[PlanBody]) -> None:
+    """Write the bodies; no reader moves yet."""
+    values = {namespace.plan(body.service, body.pointer): body.content for body in bodies}
+    if values:
+        store.write(values)
+
+
+def switch_services(store: OnlineStore, namespace: Namespace, pointers: Mapping[str, bytes]) -> None:
     """Move the readers of the named services to these plans, all in one step; the bodies must be published."""
-    pointers = {namespace.pointer(service): fingerprint.encode() for service, fingerprint in fingerprints.items()}
     if pointers:
-        store.write(pointers)
-        _change_names(store, namespace, lambda names: names | fingerprints.keys())
+        store.write({namespace.pointer(service): pointer for service, pointer in pointers.items()})
+        _change_names(store, namespace, lambda names: names | pointers.keys())
 
 
 def withdraw_services(store: OnlineStore, namespace: Namespace, services: Iterable[str]) -> None:

@@ -23,7 +23,7 @@ from featurekit.errors import (
 from featurekit.expr.infer import call, literal
 from featurekit.expr.nodes import Column
 from featurekit.online.client import FeatureClient
-from featurekit.online.publish import publish_plans, switch_services, withdraw_services
+from featurekit.online.publish import PlanBody, publish_plans, switch_services, withdraw_services
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import begin_refresh, drop_space, withdraw_refresh
@@ -82,8 +82,9 @@ def load_rows(**loads: float) -> pa.RecordBatch:
 
 
 def publish(store: RedisStore, *plans: LookupPlan) -> None:
-    publish_plans(store, NAMESPACE, plans)
-    switch_services(store, NAMESPACE, {plan.service: plan.fingerprint for plan in plans})
+    bodies = [PlanBody.of(plan) for plan in plans]
+    publish_plans(store, NAMESPACE, bodies)
+    switch_services(store, NAMESPACE, {body.service: body.pointer for body in bodies})
 
 
 def client_of(url: str, *, at: int = NOON) -> FeatureClient:
@@ -317,12 +318,12 @@ def test_readers_move_to_another_plan_in_one_step(client: FeatureClient, world: 
     one = {"user_id": 1, "shop": "north"}
     assert len(client.lookup("service", one).names) == 5
     smaller = replace(service_plan(SPEND), fingerprint="e" * 64)
-    publish_plans(world, NAMESPACE, [smaller])
+    publish_plans(world, NAMESPACE, [PlanBody.of(smaller)])
     assert len(client.lookup("service", one).names) == 5
-    switch_services(world, NAMESPACE, {"service": smaller.fingerprint})
+    switch_services(world, NAMESPACE, {"service": PlanBody.of(smaller).pointer})
     moved = client.lookup("service", {"user_id": 1})
     assert (moved.fingerprint, len(moved.names)) == (smaller.fingerprint, 4)
-    switch_services(world, NAMESPACE, {"service": PLAN.fingerprint})
+    switch_services(world, NAMESPACE, {"service": PlanBody.of(PLAN).pointer})
     assert len(client.lookup("service", one).names) == 5
 
 
@@ -337,7 +338,7 @@ def test_a_service_nobody_registered_is_named_with_what_is_meant(client: Feature
 
 
 def test_a_plan_whose_body_is_gone_is_the_stores_fault(world: RedisStore, any_url: str) -> None:
-    switch_services(world, NAMESPACE, {"service": "d" * 64})
+    switch_services(world, NAMESPACE, {"service": b"d" * 64 + b".01234567"})
     with client_of(any_url) as client, pytest.raises(OnlineStoreError, match="lookup plan of service is gone"):
         client.lookup("service", {"user_id": 1})
 

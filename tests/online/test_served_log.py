@@ -23,7 +23,7 @@ from featurekit.expr.infer import call, literal
 from featurekit.expr.nodes import Column
 from featurekit.key_sample import key_hash, threshold
 from featurekit.online.client import FeatureClient
-from featurekit.online.publish import publish_plans, switch_services
+from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.served_answer import request_name
 from featurekit.online.served_log import LogCounts, ServedLog, served_log
@@ -64,8 +64,8 @@ PLAN = LookupPlan(
 @pytest.fixture
 def world(url: str, store: RedisStore) -> str:
     """A service over two views, one keyed by `model`, which is also the log's name for whom an answer was for."""
-    publish_plans(store, NAMESPACE, [PLAN])
-    switch_services(store, NAMESPACE, {PLAN.service: PLAN.fingerprint})
+    publish_plans(store, NAMESPACE, [PlanBody.of(PLAN)])
+    switch_services(store, NAMESPACE, {PLAN.service: PlanBody.of(PLAN).pointer})
     rows = [
         {"user_id": n, "orders": n, "mean": n / 7, "last": None, "capped": None, "items": (n, None), "paid": n * SECOND}
         for n in range(200)
@@ -159,8 +159,8 @@ def test_many_requests_are_logged_as_each_was_answered(world: str, folder: Path)
 
 
 def test_what_the_store_could_not_answer_is_logged_as_unavailable(url: str, store: RedisStore, folder: Path) -> None:
-    publish_plans(store, NAMESPACE, [PLAN])
-    switch_services(store, NAMESPACE, {PLAN.service: PLAN.fingerprint})
+    publish_plans(store, NAMESPACE, [PlanBody.of(PLAN)])
+    switch_services(store, NAMESPACE, {PLAN.service: PlanBody.of(PLAN).pointer})
     with log_of(folder, sample=0.5) as log, client_of(url, log) as client:
         ask(client, list(range(40)))
     rows = logged(folder).to_pylist()

@@ -22,7 +22,7 @@ import pytest
 
 from featurekit.errors import SettingsError
 from featurekit.online.client import FeatureClient
-from featurekit.online.publish import publish_plans, switch_services
+from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.served_log import ServedLog
 from featurekit.serving.app import HttpServer, create_app
@@ -149,8 +149,8 @@ def test_whole_numbers_keep_all_their_digits_in_and_out(http: httpx.Client) -> N
 def test_a_key_of_two_integer_types_is_read_as_the_wider(shop: Shop, types: tuple[DataType, DataType]) -> None:
     views = [view_plan([], name=f"v{at}", keys={"k": kind}) for at, kind in enumerate(types)]
     plan = service_plan(*views, name="both")
-    publish_plans(shop.store, NAMESPACE, [plan])
-    switch_services(shop.store, NAMESPACE, {"both": plan.fingerprint})
+    publish_plans(shop.store, NAMESPACE, [PlanBody.of(plan)])
+    switch_services(shop.store, NAMESPACE, {"both": PlanBody.of(plan).pointer})
 
     with served(HttpServer(create_app(shop.client, shop.store))) as http:
         post(http, "/v1/lookup/both", {"entities": {"k": BIG}})
