@@ -13,9 +13,10 @@ from featurekit.cli.model import opened_registry
 from featurekit.online.embedded import online_url
 from featurekit.online.redis import open_store
 from featurekit.online.served_log import served_log
-from featurekit.serving.app import LOOPBACK, HttpServer, create_app
+from featurekit.serving.app import create_app
 from featurekit.serving.model import ModelClient
 from featurekit.serving.runtime import Device
+from featurekit.serving.server import LOOPBACK, HttpServer, listen
 
 
 def serve(
@@ -38,7 +39,7 @@ def serve(
     try:
         with opened_client(settings, log) as client:
             models = ModelClient(client, opened_registry(settings), device=device)
-            server = HttpServer(create_app(client, store, models), host=host, port=port)
+            server = HttpServer(create_app(client, store, models), listening=listen(host, port))
             line = Line(f"serving {settings.project} ({settings.environment}) on {server.url}", Tone.GOOD)
             asked.output.answer(Answer(document={"url": server.url}, blocks=(line,)))
             server.run()

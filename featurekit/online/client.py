@@ -96,6 +96,10 @@ class FeatureClient:
         planned, _ = self._run(service, self._lookups.load(service))
         return planned.plan
 
+    def services(self) -> tuple[str, ...]:
+        """Return the names of all services that are published now, sorted."""
+        return published_services(self._store, self._namespace)
+
     def close(self) -> None:
         self._store.close()
 

@@ -1,66 +1,68 @@
-"""Lookups and predictions over HTTP: Starlette on uvicorn, on loopback unless told otherwise.
+"""Lookups and predictions over HTTP: a Starlette application.
 
     GET  /health/live             the process answers
-    GET  /health/ready            the online store answers too
-    POST /v1/lookup/{service}     features
+    GET  /health/ready            the online store answers too, and the server is not about to stop
+    POST /v1/lookup/{service}     features, as JSON or an Arrow stream
     POST /v1/predict/{model}      a model's answer
+    GET  /openapi.json, /docs     what can be asked, for programs and for people
+    GET  /metrics                 what was asked, for Prometheus
 
 What a request asks for is worked out in a thread, from the body's bytes to the answer's: the event loop only carries
-bytes. A batcher would stand where `_Api.predict` runs its model.
+bytes. A batcher would stand where `Api.predict` runs its model.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
-import socket
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final, NamedTuple, TypeVar
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from featurekit.errors import (
-    FeaturekitError,
-    InputError,
-    KeyTypeError,
-    NotRegisteredError,
-    RequestTooLargeError,
-    SettingsError,
-)
+from featurekit.errors import FeaturekitError, InputError, OnlineStoreTimeoutError, OutsideError
 from featurekit.online.client import FeatureClient
 from featurekit.online.store import ReadableStore
-from featurekit.serving.model import ModelClient, Prediction
-from featurekit.serving.protocol import (
-    Question,
-    Readers,
-    decode_question,
-    encode,
-    encode_error,
-    encode_features,
-    encode_prediction,
-    http_status,
-    read_rows,
-    readers_of,
-)
+from featurekit.serving import docs_page
+from featurekit.serving.api import MAX_VALUES, Api, Asked, TimeLeft
+from featurekit.serving.arrow_stream import MEDIA_TYPE
+from featurekit.serving.auth import ApiKeys
+from featurekit.serving.model import ModelClient
+from featurekit.serving.openapi import TIMEOUT_HEADER
+from featurekit.serving.protocol import encode, encode_error, http_status
 
-LOOPBACK: Final = "127.0.0.1"
 MAX_BODY_BYTES: Final = 1 << 20
-MAX_VALUES: Final = 200_000  # some 20 MB of answer; a body of MAX_BODY_BYTES could ask for fifty times that
+MAX_TIMEOUT_MS: Final = 60_000
 THREADS: Final = 8
-GRACE_S: Final = 10
+_CLIENT_LEFT: Final = 499  # nobody reads it; metrics tell it from a mistake
 _LOG: Final = logging.getLogger("featurekit.serving")
-_ANY_KEY: Final = b"fk"
-Answer = TypeVar("Answer")
+_ARROW: Final = MEDIA_TYPE.encode()
+_TIMEOUT: Final = TIMEOUT_HEADER.lower().encode()
+_ADVICE: Final = {
+    404: "POST /v1/lookup/SERVICE, POST /v1/predict/MODEL, GET /health/live, GET /health/ready, GET /docs",
+    413: "ask about fewer entities at once",
+}
+
+
+class Metrics(Protocol):
+    """What counts requests, and shows the counts."""
+
+    def observe(self, *, route: str, status: int, key: str, seconds: float) -> None:
+        """Count one request; `key` is the name of the API key it showed, empty where there are none."""
+
+    def exposition(self) -> tuple[bytes, str]:
+        """Return all counts, and the media type they are written in."""
+
+
+Headers = Mapping[bytes, bytes]
+Answering = Callable[[Request, Headers, float], Awaitable[Response]]
 
 
 def create_app(
@@ -68,186 +70,138 @@ def create_app(
     store: ReadableStore,
     models: ModelClient | None = None,
     *,
+    keys: ApiKeys | None = None,
+    metrics: Metrics | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
     max_values: int = MAX_VALUES,
     threads: int = THREADS,
 ) -> Starlette:
     """Return the application; `store` is asked whether it answers, `models` None serves lookups alone.
 
-    A request that asks for more than `max_values` values (entities × the service's outputs) is refused with 413.
-    The clients stay the caller's to close.
+    With `keys`, all but the health and /docs want one of them. A request that asks for more than `max_values` values
+    (entities × the service's outputs) is refused with 413. The clients stay the caller's to close.
     """
-    api = _Api(client, store, models, max_values)
+    api = Api(client, store, models, max_values=max_values)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="featurekit-serving")
+    let_in = keys or ApiKeys()
 
-    async def in_thread(answer: Callable[..., bytes], *arguments: object) -> Response:
-        try:
-            return _json(await asyncio.get_running_loop().run_in_executor(pool, answer, *arguments))
-        except FeaturekitError as error:
-            return _json(encode_error(error), http_status(error))
-        except Exception as error:  # noqa: BLE001  a bug in one request must not end the connection of others
-            _LOG.error("a request failed", exc_info=error)
-            return _json(_told_of_bug(error), 500)
+    async def in_thread(answer: Callable[..., bytes], *arguments: object) -> bytes:
+        return await asyncio.get_running_loop().run_in_executor(pool, answer, *arguments)
 
-    async def live(_: Request) -> Response:
+    async def live(_: Request, __: Headers, ___: float) -> Response:
         return _json(encode({"status": "live"}))
 
-    async def ready(_: Request) -> Response:
-        return await in_thread(api.ready)
+    async def ready(request: Request, _: Headers, __: float) -> Response:
+        if request.app.state.is_draining:
+            raise OutsideError("the server is about to stop", why="it was told to", try_="ask another one")
+        return _json(await in_thread(api.ready))
 
-    async def lookup(request: Request) -> Response:
-        return await in_thread(api.lookup, request.path_params["service"], await _body(request, max_body_bytes))
+    async def lookup(request: Request, headers: Headers, began: float) -> Response:
+        asked = await _asked(request, headers, began, max_body_bytes)
+        content = await in_thread(api.lookup, request.path_params["service"], asked)
+        return Response(content, media_type=MEDIA_TYPE) if asked.wants_arrow else _json(content)
 
-    async def predict(request: Request) -> Response:
-        return await in_thread(api.predict, request.path_params["model"], await _body(request, max_body_bytes))
+    async def predict(request: Request, headers: Headers, began: float) -> Response:
+        asked = await _asked(request, headers, began, max_body_bytes)
+        return _json(await in_thread(api.predict, request.path_params["model"], asked))
+
+    async def openapi(_: Request, __: Headers, ___: float) -> Response:
+        return _json(await in_thread(lambda: api.openapi(with_keys=bool(let_in))))
+
+    async def docs(_: Request, __: Headers, ___: float) -> Response:
+        return Response(docs_page.PAGE, headers={"content-security-policy": docs_page.POLICY}, media_type="text/html")
+
+    async def show_metrics(_: Request, __: Headers, ___: float) -> Response:
+        assert metrics is not None
+        content, media_type = metrics.exposition()
+        return Response(content, headers={"content-type": media_type})
+
+    def route(path: str, answering: Answering, method: str, *, is_open: bool = False) -> Route:
+        async def answer(request: Request) -> Response:
+            began = time.monotonic()
+            headers: Headers = dict(request.scope["headers"])
+            key = ""
+            try:
+                if not is_open:
+                    key = let_in.name_of(headers)
+                response = await answering(request, headers, began)
+            except Exception as error:  # noqa: BLE001  a bug in one request must not end the connection of others
+                response = _told(error, request)
+            if metrics is not None:
+                seconds = time.monotonic() - began
+                metrics.observe(route=path, status=response.status_code, key=key, seconds=seconds)
+            return response
+
+        return Route(path, answer, methods=[method])
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         pool.shutdown(wait=False, cancel_futures=True)
 
-    return Starlette(
-        routes=[
-            Route("/health/live", live, methods=["GET"]),
-            Route("/health/ready", ready, methods=["GET"]),
-            Route("/v1/lookup/{service}", lookup, methods=["POST"]),
-            Route("/v1/predict/{model}", predict, methods=["POST"]),
-        ],
-        exception_handlers={HTTPException: _on_http_error, ClientDisconnect: _on_disconnect},
-        lifespan=lifespan,
+    routes = [
+        route("/health/live", live, "GET", is_open=True),
+        route("/health/ready", ready, "GET", is_open=True),
+        route("/v1/lookup/{service}", lookup, "POST"),
+        route("/v1/predict/{model}", predict, "POST"),
+        route("/openapi.json", openapi, "GET"),
+        route("/docs", docs, "GET", is_open=True),
+    ]
+    if metrics is not None:
+        routes.append(route("/metrics", show_metrics, "GET"))
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _on_http_error}, lifespan=lifespan)
+    app.state.is_draining = False
+    return app
+
+
+async def _asked(request: Request, headers: Headers, began: float, max_body_bytes: int) -> Asked:
+    """Return what a request asks for; its deadline counts from when it began."""
+    query = request.query_params
+    return Asked(
+        time_left=_time_left(headers.get(_TIMEOUT), began),
+        body=await _body(request, headers, max_body_bytes),
+        is_arrow=headers.get(b"content-type", b"").partition(b";")[0].strip().lower() == _ARROW,
+        wants_arrow=_ARROW in headers.get(b"accept", b"").lower(),
+        at=query.get("at"),
+        request_id=query.get("request_id"),
     )
 
 
-class HttpServer:
-    """A server that has its port: nothing is answered before `run`, which returns when the server has stopped.
-
-    It stops on SIGTERM, SIGINT or `stop`: takes no new connection, and lets requests in flight end for `grace_s`.
-    Port 0 is any free one; `url` says which. Raises SettingsError where it can't listen there.
-    """
-
-    def __init__(self, app: Starlette, *, host: str = LOOPBACK, port: int = 0, grace_s: int = GRACE_S) -> None:
-        self._socket = _listen(host, port)
-        name = f"[{host}]" if ":" in host else host
-        self.url = f"http://{name}:{self._socket.getsockname()[1]}"
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                lifespan="on",
-                access_log=False,
-                log_config=None,  # where logs go is the program's to say
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=grace_s,
-            )
+def _time_left(header: bytes | None, began: float) -> TimeLeft:
+    if header is None:
+        return lambda: None
+    if not (header.isdigit() and 0 < (timeout_ms := int(header[:9])) <= MAX_TIMEOUT_MS):
+        raise InputError(
+            "the request's deadline is none",
+            where=f"the header {TIMEOUT_HEADER}",
+            try_=f"whole milliseconds, from 1 to {MAX_TIMEOUT_MS}",
         )
 
-    def run(self) -> None:
-        try:
-            with _stopping(self.stop):
-                self._server.run(sockets=[self._socket])
-        finally:
-            self._socket.close()
-
-    def stop(self) -> None:
-        """Let `run` return; safe to call from another thread."""
-        self._server.should_exit = True
-
-
-class _Types(NamedTuple):
-    """How a service's values are read from JSON, how many it answers, and the version of it that this is for."""
-
-    fingerprint: str
-    readers: Readers
-    outputs: int
-
-
-class _Api:
-    """What the routes answer, without HTTP."""
-
-    def __init__(
-        self, client: FeatureClient, store: ReadableStore, models: ModelClient | None, max_values: int
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._models = models
-        self._max_values = max_values
-        self._known: dict[str, _Types] = {}
-
-    def ready(self) -> bytes:
-        self._store.read([_ANY_KEY])
-        return encode({"status": "ready"})
-
-    def lookup(self, service: str, body: bytes) -> bytes:
-        question = decode_question(body)
-        features = self._asked(
-            service,
-            question,
-            lambda entities, request: self._client.lookup(
-                service, entities, request, at=question.instant, request_id=question.request_id
-            ),
-        )
-        return encode_features(features)
-
-    def predict(self, model: str, body: bytes) -> bytes:
-        models = self._models
-        if models is None:
-            raise NotRegisteredError(f"there is no model {model!r}", why="this server serves lookups alone")
-        question = decode_question(body)
-        service = models.load(model).record.service
-
-        def ask(entities: Any, request: Any) -> Prediction:
-            return models.predict(model, entities, request, at=question.instant, request_id=question.request_id)
-
-        try:
-            prediction = self._asked(service, question, ask)
-        except (KeyTypeError, NotRegisteredError):
-            newest = models.newest_service(model)
-            if newest == service:
-                raise
-            prediction = self._asked(newest, question, ask)  # the same JSON, read as the other service's types
-        return encode_prediction(prediction)
-
-    def _asked(self, service: str, question: Question, ask: Callable[[Any, Any], Answer]) -> Answer:
-        """Return what `ask` makes of the question's entities and request, read as the service's types say."""
-        known = self._known.get(service)
-        if known is None:
-            known = self._read_types(service)
-        while True:
-            self._check_size(question, known)
-            try:
-                return ask(read_rows(question.entities, known.readers), read_rows(question.request, known.readers))
-            except KeyTypeError:
-                # Read as the service was: readers may have moved to a version with other types since.
-                before, known = known, self._read_types(service)
-                if known.fingerprint == before.fingerprint:
-                    raise
-
-    def _check_size(self, question: Question, known: _Types) -> None:
-        if question.rows > 1 and question.rows * known.outputs > self._max_values:
-            raise RequestTooLargeError(
-                f"the answer would hold {question.rows * known.outputs:,} values: {question.rows:,} rows of"
-                f" {known.outputs} features; at most {self._max_values:,} are given at once",
-                where="entities" if isinstance(question.entities, list) else "request",
-                try_=f"ask in parts of at most {self._max_values // known.outputs or 1:,} rows",
+    def left() -> int:
+        spent_ms = (time.monotonic() - began) * 1000
+        if spent_ms >= timeout_ms:
+            raise OnlineStoreTimeoutError(
+                f"the request's {timeout_ms} ms were over before the store was asked",
+                where=f"the header {TIMEOUT_HEADER}",
+                why="it waited for others",
+                try_="fewer requests at once, another worker, or more time",
             )
+        return max(1, round(timeout_ms - spent_ms))
 
-    def _read_types(self, service: str) -> _Types:
-        plan = self._client.plan(service)
-        found = self._known[service] = _Types(plan.fingerprint, readers_of(plan), len(plan.outputs))
-        return found
+    return left
 
 
-async def _body(request: Request, limit: int) -> bytes:
+async def _body(request: Request, headers: Headers, limit: int) -> bytes:
     """Return the request's body; 413 as soon as it is known to be larger than `limit`."""
-    declared = request.headers.get("content-length", "")
-    body = bytearray()
-    if not (declared.isdecimal() and int(declared) > limit):
+    declared = headers.get(b"content-length", b"")
+    if not (declared.isdigit() and int(declared) > limit):
+        body = b""
         async for chunk in request.stream():
-            body += chunk
+            body = body + chunk if body else chunk
             if len(body) > limit:
                 break
         else:
-            return bytes(body)
+            return body
     # The rest of the body is not read, so nothing else can come over this connection.
     raise HTTPException(413, f"the request's body is larger than {limit} bytes", {"connection": "close"})
 
@@ -256,19 +210,25 @@ def _json(content: bytes, status: int = 200, headers: Mapping[str, str] | None =
     return Response(content, status, dict(headers or {}), media_type="application/json")
 
 
+def _told(error: Exception, request: Request) -> Response:
+    """Return an error as the caller is told of it."""
+    match error:
+        case FeaturekitError():
+            status = http_status(error)
+            return _json(encode_error(error), status, {"www-authenticate": "Bearer"} if status == 401 else None)
+        case HTTPException(status_code=status, headers=headers):
+            advice = _ADVICE.get(status) or f"another method: {(headers or {}).get('Allow', 'GET or POST')}"
+            told = InputError(str(error.detail), where=request.url.path, try_=advice)
+            return _json(encode_error(told), status, headers)
+        case ClientDisconnect():
+            return Response(status_code=_CLIENT_LEFT)
+        case _:
+            _LOG.error("a request failed", exc_info=error)
+            return _json(_told_of_bug(error), 500)
+
+
 async def _on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    advice = {
-        404: "POST /v1/lookup/SERVICE, POST /v1/predict/MODEL, GET /health/live, GET /health/ready",
-        405: f"another method: {(error.headers or {}).get('Allow', 'GET or POST')}",
-        413: "ask about fewer entities at once",
-    }
-    told = InputError(str(error.detail), where=request.url.path, try_=advice.get(error.status_code))
-    return _json(encode_error(told), error.status_code, error.headers)
-
-
-async def _on_disconnect(_: Request, __: Exception) -> Response:
-    return Response(status_code=400)  # nobody reads it
+    return _told(error, request)
 
 
 def _told_of_bug(error: Exception) -> bytes:
@@ -277,29 +237,3 @@ def _told_of_bug(error: Exception) -> bytes:
         "the server failed on this request", why="a bug of featurekit", try_="look at the server's log"
     )
     return encode({**told.parts(), "error": type(error).__name__})
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        raise SettingsError(
-            f"the server can't listen on {host}:{port}",
-            why=os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error),
-            try_="another host or port; port 0 is any free one",
-        ) from error
-
-
-@contextmanager
-def _stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` on SIGTERM and SIGINT instead of ending the process: uvicorn sends itself what it has caught."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, lambda *_: stop()) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

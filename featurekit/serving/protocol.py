@@ -20,8 +20,10 @@ from featurekit.errors import (
     InputError,
     ModelError,
     NotRegisteredError,
+    OnlineStoreTimeoutError,
     OutsideError,
     RequestTooLargeError,
+    UnauthorizedError,
 )
 from featurekit.online.reason import Reason
 from featurekit.online.result import Features
@@ -100,7 +102,7 @@ def read_rows(rows: Rows | None, readers: Readers) -> Any:
 
 def encode_features(features: Features) -> bytes:
     """Return the answer to a lookup."""
-    return _ENCODER.encode({**_header(features), "values": _shown_values(features), **_shown_statuses(features)})
+    return _ENCODER.encode({**header_of(features), "values": _shown_values(features), **_shown_statuses(features)})
 
 
 def encode_prediction(prediction: Prediction) -> bytes:
@@ -111,7 +113,7 @@ def encode_prediction(prediction: Prediction) -> bytes:
             "model": prediction.model,
             "version": prediction.version,
             "provider": prediction.provider,
-            **_header(features),
+            **header_of(features),
             "predictions": _finite(prediction.to_python()),
             **_shown_statuses(features),
         }
@@ -132,6 +134,8 @@ def http_status(error: FeaturekitError) -> int:
     413
     """
     match error:
+        case UnauthorizedError():
+            return 401
         case NotRegisteredError():
             return 404
         case RequestTooLargeError():
@@ -140,6 +144,8 @@ def http_status(error: FeaturekitError) -> int:
             return 409  # nothing is wrong with the request: the model and the service no longer fit
         case InputError():
             return 400
+        case OnlineStoreTimeoutError():
+            return 504
         case OutsideError():
             return 503  # asking again may help
         case _:
@@ -163,7 +169,8 @@ def _read_row(row: dict[str, Any], readers: Readers) -> dict[str, Any]:
     return {name: readers[name].read(value) if name in readers else value for name, value in row.items()}
 
 
-def _header(features: Features) -> dict[str, Any]:
+def header_of(features: Features) -> dict[str, Any]:
+    """Return what an answer says beside its values and their statuses."""
     named = {} if features.request_id is None else {"request_id": features.request_id}
     return {
         "service": features.service,

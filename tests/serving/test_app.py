@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,11 +24,13 @@ from featurekit.online.client import FeatureClient
 from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.served_log import ServedLog
-from featurekit.serving.app import HttpServer, create_app
+from featurekit.serving.app import create_app
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
+from featurekit.serving.server import HttpServer, listen
 from featurekit.types import DataType, Int8, Int64
 from tests.online.servers import NAMESPACE, service_plan, view_plan
+from tests.serving.http import served
 from tests.serving.onnx_models import echo
 from tests.serving.world import BIG, NOW, ROWS, Shop
 
@@ -38,7 +39,8 @@ SERVE_SLOWLY = """
 import sys, time
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
-from featurekit.serving.app import HttpServer, create_app
+from featurekit.serving.app import create_app
+from featurekit.serving.server import HttpServer
 
 class Slow(RedisStore):
     def read(self, keys, *, timeout_s=None):
@@ -52,20 +54,6 @@ print(server.url, flush=True)
 server.run()
 print("stopped", flush=True)
 """
-
-
-@contextlib.contextmanager
-def served(server: HttpServer) -> Iterator[httpx.Client]:
-    """A client of a server that runs as long as the block."""
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        with httpx.Client(base_url=server.url, timeout=30) as client:
-            yield client
-    finally:
-        server.stop()
-        thread.join(30)
-        assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -396,7 +384,7 @@ def test_requests_at_once_get_their_own_answers(http: httpx.Client) -> None:
 
 def test_a_port_that_is_taken_is_a_mistake_in_the_settings(shop: Shop) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SettingsError) as caught:
-        HttpServer(create_app(shop.client, shop.store), port=taken.getsockname()[1])
+        listen(port=taken.getsockname()[1])
 
     assert caught.value.why == "Address already in use"
 
