@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -18,7 +19,8 @@ LOOPBACK: Final = "127.0.0.1"
 GRACE_S: Final = 10
 MAX_CONNECTIONS: Final = 1000
 BACKLOG: Final = 2048
-_TICKS_PER_LOOK: Final = 10  # a tick is 0.1 s
+TICKS_PER_LOOK: Final = 10  # a tick is 0.1 s
+_CLOSE: Final = (b"connection", b"close")
 
 
 def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
@@ -91,6 +93,18 @@ class _Server(uvicorn.Server):
     def drain(self) -> None:
         self._app.state.is_draining = True
         self.is_draining = True
+        self._part()
+
+    def _part(self) -> None:
+        """Let the next answer of every connection be its last."""
+        others = [header for header in self.server_state.default_headers if header != _CLOSE]
+        self.server_state.default_headers = [*others, _CLOSE]
+        for each in self._connections():
+            each.leave()
+
+    def _connections(self) -> list[BoundedConnection]:
+        # A copy in one step: `drain` may come from another thread.
+        return [each for each in list(self.server_state.connections) if isinstance(each, BoundedConnection)]
 
     def handle_exit(self, sig: int, _: FrameType | None) -> None:
         # Not uvicorn's own, which ends the process by the signal once it has stopped.
@@ -102,18 +116,12 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         is_over = await super().on_tick(counter)
-        connections = [each for each in self.server_state.connections if isinstance(each, BoundedConnection)]
-        if counter % _TICKS_PER_LOOK == 0 and connections:
-            now = connections[0].loop.time()
-            for each in connections:
+        if counter % TICKS_PER_LOOK == 0:
+            now = asyncio.get_running_loop().time()
+            for each in self._connections():
                 each.give_up(now)
         if not self.is_draining:
             return is_over
-        self.server_state.default_headers = [*self._default_headers(), (b"connection", b"close")]
-        for each in connections:
-            each.leave()
+        self._part()  # once more: uvicorn makes its headers anew every second
         self._ticks_left -= 1
         return is_over or self._ticks_left < 0
-
-    def _default_headers(self) -> list[tuple[bytes, bytes]]:
-        return [header for header in self.server_state.default_headers if header[0] != b"connection"]
