@@ -7,7 +7,8 @@ from typing import Final
 
 UNREADABLE: Final = "(unreadable URL)"
 _OPTIONS: Final = re.compile(r"[?#;]")
-_SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]*)(:[0-9]+)?")
+_ONE_SERVER: Final = r"(\[[0-9A-Fa-f:.]+\]|[\w.-]*)(:[0-9]+)?"
+_SERVER: Final = re.compile(rf"{_ONE_SERVER}(,{_ONE_SERVER})*")
 _IN_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"`<>]*")
 # On Azure it is the container that stands before the @.
 _CONTAINER: Final = re.compile(r"(?:abfss?|wasbs?)://[\w$-]+@[\w.-]+(?:/[^@]*)?")

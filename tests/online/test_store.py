@@ -14,7 +14,8 @@ import pytest
 import redis
 
 from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreTimeoutError, SettingsError
-from featurekit.online.redis import RedisStore, RowPipeline
+from featurekit.online.redis import RedisStore
+from featurekit.online.redis.pipeline import RowPipeline
 from featurekit.online.store import Head, HeadEntry, decode_head, encode_head
 from tests.online.servers import embedded_server
 

@@ -1,20 +1,40 @@
-"""The online store on Redis or Valkey: the one package that knows redis-py. Its errors become ours here."""
+"""The online store on Redis or Valkey: the one package that speaks to them. Its errors become ours here."""
 
-from featurekit.online.redis.aio import AsyncRedisStore
-from featurekit.online.redis.errors import translate
-from featurekit.online.redis.open import open_async_store, open_store, row_pipeline
-from featurekit.online.redis.options import DEFAULT_TIMEOUT_MS
-from featurekit.online.redis.pipeline import WRITE_RETRIES, RowPipeline
-from featurekit.online.redis.standalone import RedisStore
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, WRITE_RETRIES
+from featurekit.online.redis.store import RedisStore
+from featurekit.online.store import AsyncReadableStore, OnlineStore
+
+if TYPE_CHECKING:
+    from featurekit.online.redis.pipeline import RowPipeline
 
 __all__ = [
     "DEFAULT_TIMEOUT_MS",
     "WRITE_RETRIES",
-    "AsyncRedisStore",
     "RedisStore",
-    "RowPipeline",
     "open_async_store",
     "open_store",
     "row_pipeline",
-    "translate",
 ]
+
+
+def open_store(url: str, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> OnlineStore:
+    """Return the store of a URL; nothing is sent before the first command. SettingsError for what is no such URL."""
+    return RedisStore(url, timeout_ms=timeout_ms)
+
+
+def open_async_store(url: str, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> AsyncReadableStore:
+    """Return the store of a URL, as lookups under asyncio read it."""
+    from featurekit.online.redis.aio import AsyncRedisStore  # loads asyncio
+
+    return AsyncRedisStore(url, timeout_ms=timeout_ms)
+
+
+def row_pipeline(url: str, *, timeout_ms: int, retries: int = WRITE_RETRIES) -> RowPipeline:
+    """Return a writer's connection to the store of a URL."""
+    from featurekit.online.redis.pipeline import RowPipeline  # loads pyarrow
+
+    return RowPipeline(url, timeout_ms=timeout_ms, retries=retries)

@@ -1,0 +1,266 @@
+"""The online store on Redis or Valkey: one server, Sentinel's master or a cluster, by what its route says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Final, TypeVar
+
+from featurekit.errors import EvictingStoreError, OnlineStoreError
+from featurekit.online.redis.address import read_address
+from featurekit.online.redis.confirm import confirm, server_fields
+from featurekit.online.redis.errors import ReplyError, is_passing, translate
+from featurekit.online.redis.links import Link, Links
+from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
+from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route
+from featurekit.online.redis.steps import Steps
+from featurekit.online.store import Value
+
+_SCAN_STEP: Final = 1000
+_CHANGE_TRIES: Final = 100
+_WALK_TRIES: Final = 5
+# Between tries. A server that can't be reached is given up after the first few; what passes by itself, after all.
+_PAUSES_S: Final = (0.02, 0.1, 0.3, 0.6, 1.0, 2.0, 3.0, 3.0)
+_UNREACHABLE_TRIES: Final = 3
+
+Result = TypeVar("Result")
+
+
+class RedisStore:
+    """A store by its URL; safe to share by threads, and fork-safe. Nothing is sent before the first command.
+
+    `timeout_ms` is for each answer. SettingsError for what is no URL of a store.
+    """
+
+    def __init__(self, url: str, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> None:
+        address = read_address(url)
+        self.name = address.name
+        self._timeout_ms = timeout_ms
+        self._route = new_route(address)
+        self._links = Links()
+        self.reads_at_once = self._route.reads_at_once
+
+    def close(self) -> None:
+        self._links.close()
+
+    def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]:
+        allowed = self._timeout_ms / 1000 if timeout_s is None else timeout_s
+        try:
+            return self._run(self._route.read(keys), time.monotonic() + allowed)
+        except (OSError, ReplyError) as error:
+            raise translate(error, self.name, round(allowed * 1000)) from error
+
+    def find(self, prefix: bytes) -> Iterator[bytes]:
+        for _, keys in self._walk(_glob_escaped(prefix) + b"*"):
+            yield from keys
+
+    def write(self, values: Mapping[bytes, bytes], *, expires_at_ms: int | None = None) -> None:
+        expiry = () if expires_at_ms is None else (b"PXAT", b"%d" % expires_at_ms)
+        copied = {copy: value for key, value in values.items() for copy in (key, *self._route.copies(key))}
+        for keys in self._route.groups(list(copied)):
+            commands: list[Command] = [(b"SET", key, copied[key], *expiry) for key in keys]
+            if len(commands) > 1:
+                commands = [(b"MULTI",), *commands, (b"EXEC",)]
+            self._at(keys[0], partial(_ask, commands), is_write=True)
+
+    def change(self, key: bytes, to: Callable[[Value], Value]) -> Value:
+        changed = self._at(key, partial(_change, key, to), is_write=True)
+        for copy in self._route.copies(key):
+            self._at(copy, partial(_set, copy, changed), is_write=True)
+        return changed
+
+    def extend(self, key: bytes, *, expires_at_ms: int) -> bool:
+        at = b"%d" % expires_at_ms
+
+        keys = (key, *self._route.copies(key))
+        return all(self._at(one, partial(_extend, one, at), is_write=True) for one in keys)
+
+    def delete(self, pattern: bytes, *, endings: tuple[bytes, ...] = (b"",)) -> int:
+        deleted = 0
+        for _, keys in self._walk(pattern):
+            found = [key for key in keys if key.endswith(endings)]
+            for group in self._route.groups(found) if found else ():
+                deleted += self._at(group[0], partial(_unlink, group))
+        return deleted
+
+    def now_ms(self) -> int:
+        times = self._ask_masters((b"TIME",))
+        # The slowest clock of all: what expires by it does so nowhere later than meant.
+        return min(int(seconds) * 1000 + int(micros) // 1000 for ((seconds, micros),) in times)
+
+    def generation(self) -> str:
+        """Return what changes when a server restarts or another takes its place: writes before may be lost then."""
+        return " ".join(sorted(server_fields(text)["run_id"] for (text,) in self._ask_masters((b"INFO", b"server"))))
+
+    def check_keeps_rows(self) -> None:
+        # INFO and not CONFIG: managed servers and narrow users often may not use CONFIG.
+        for (text,) in self._ask_masters((b"INFO", b"memory")):
+            policy = server_fields(text).get("maxmemory_policy")
+            if policy != "noeviction":
+                raise EvictingStoreError(
+                    f"the online store's maxmemory-policy is {policy}",
+                    where=self.name,
+                    why="an evicted row would read as an entity without one: a wrong answer nobody notices",
+                    try_="CONFIG SET maxmemory-policy noeviction, also in its configuration file",
+                )
+
+    def _ask_masters(self, *commands: Command) -> list[list[Reply]]:
+        def ask(until: float) -> list[list[Reply]]:
+            layout = self._run(self._route.layout(), until)
+            return [self._ask(peer, commands, until) for peer in layout.masters]
+
+        return self._tried(ask)
+
+    def _ask(self, peer: Peer, commands: Sequence[Command], until: float) -> list[Reply]:
+        with self._lent(peer, until) as link:
+            return link.ask(*commands, until=until)
+
+    def _at(self, key: bytes, act: Callable[[_Call], Result], *, is_write: bool = False) -> Result:
+        """Return what `act` makes of a connection to the key's server, wherever that is or becomes."""
+        to: Peer | None = None
+
+        def attempt(until: float) -> Result:
+            nonlocal to
+            peer, is_guest = (self._run(self._route.master_of(key), until), False) if to is None else (to, True)
+            to = None
+            try:
+                with self._links.loan(peer, until) as link:
+                    result = act(_Call(link, self._timeout_ms / 1000, is_guest))
+                    if is_write:
+                        confirm(link, self._timeout_ms, on_disk=not self.reads_at_once)
+                    return result
+            except (OSError, ReplyError) as error:
+                to = self._route.learn(peer, error)
+                raise
+
+        return self._tried(attempt)
+
+    def _tried(self, attempt: Callable[[float], Result]) -> Result:
+        for tries, pause_s in enumerate((*_PAUSES_S, 0.0)):
+            try:
+                return attempt(time.monotonic() + self._timeout_ms / 1000)
+            except (OSError, ReplyError) as error:
+                most = _UNREACHABLE_TRIES if isinstance(error, OSError) else len(_PAUSES_S)
+                if tries >= most or not is_passing(error):
+                    raise translate(error, self.name, self._timeout_ms) from error
+                time.sleep(pause_s)
+        raise AssertionError
+
+    @contextmanager
+    def _lent(self, peer: Peer, until: float) -> Iterator[Link]:
+        try:
+            with self._links.loan(peer, until) as link:
+                yield link
+        except (OSError, ReplyError) as error:
+            self._route.learn(peer, error)
+            raise
+
+    def _walk(self, pattern: bytes) -> Iterator[tuple[Peer, list[bytes]]]:
+        """Yield the keys that match, of every master; all again where keys moved between masters meanwhile."""
+        for _ in range(_WALK_TRIES):
+            before = self._tried(lambda until: self._run(self._route.layout(), until))
+            try:
+                for peer in before.masters:
+                    for keys in self._scan(peer, pattern):
+                        yield peer, keys
+                after = self._tried(lambda until: self._run(self._route.layout(), until))
+            except (OSError, ReplyError) as error:
+                if not is_passing(error):
+                    raise translate(error, self.name, self._timeout_ms) from error
+                continue
+            if after == before and not after.is_moving:
+                return
+        raise OnlineStoreError(
+            f"the keys of the online store could not be walked: they moved between servers in {_WALK_TRIES} tries",
+            where=self.name,
+            try_="run it again when no slots are moved and no server is replaced",
+        )
+
+    def _scan(self, peer: Peer, pattern: bytes) -> Iterator[list[bytes]]:
+        cursor, step = b"0", b"%d" % _SCAN_STEP
+        while True:
+            command = (b"SCAN", cursor, b"MATCH", pattern, b"COUNT", step)
+            ((cursor, keys),) = self._ask(peer, (command,), time.monotonic() + self._timeout_ms / 1000)
+            yield keys
+            if cursor == b"0":
+                return
+
+    def _run(self, steps: Steps[Result], until: float) -> Result:
+        try:
+            ask = next(steps)
+            while True:
+                ask = steps.send(self._links.exchange(ask, until))
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+class _Call:
+    """A connection to the server that has a key, for commands in turn; each has the store's time to answer."""
+
+    def __init__(self, link: Link, allowed_s: float, is_guest: bool) -> None:
+        self._link = link
+        self._allowed_s = allowed_s
+        self._is_guest = is_guest  # the key's slot is just coming here: each command must say that we know
+
+    def ask(self, *commands: Command) -> list[Reply]:
+        """Return the replies; ReplyError where one is an error."""
+        until = time.monotonic() + self._allowed_s
+        if not self._is_guest:
+            return self._link.ask(*commands, until=until)
+        replies: list[Reply] = []
+        # Within MULTI, what was said before it holds for all.
+        for batch in [commands] if commands[0] == (b"MULTI",) else [(command,) for command in commands]:
+            replies += self._link.ask((b"ASKING",), *batch, until=until)[1:]
+        return replies
+
+
+def _ask(commands: Sequence[Command], call: _Call) -> list[Reply]:
+    return call.ask(*commands)
+
+
+def _extend(key: bytes, at: bytes, call: _Call) -> bool:
+    # Not later than what it had, or gone: PEXPIREAT answers alike.
+    is_later, is_there = call.ask((b"PEXPIREAT", key, at, b"GT"), (b"EXISTS", key))
+    return bool(is_later or is_there)
+
+
+def _change(key: bytes, to: Callable[[Value], Value], call: _Call) -> Value:
+    for _ in range(_CHANGE_TRIES):
+        _, old = call.ask((b"WATCH", key), (b"GET", key))
+        new = to(old)
+        if new == old:
+            call.ask((b"UNWATCH",))
+            return new
+        command: Command = (b"DEL", key) if new is None else (b"SET", key, new, b"KEEPTTL")
+        try:
+            done = call.ask((b"MULTI",), command, (b"EXEC",))[-1]
+        except OSError as error:
+            # Not tried again: it may be done, and to change it once more would be another change.
+            raise OnlineStoreError(
+                f"whether {key.decode()} was changed is not known: the store's answer was lost",
+                why=str(error) or type(error).__name__,
+                try_="run it again: what is done already is found so",
+            ) from error
+        if done is not None:
+            raise_errors(done)
+            return new
+        # None: another writer was faster; begin again with what it wrote.
+    raise OnlineStoreError(f"{key.decode()} could not be changed: others changed it {_CHANGE_TRIES} times meanwhile")
+
+
+def _set(key: bytes, value: Value, call: _Call) -> None:
+    call.ask((b"UNLINK", key) if value is None else (b"SET", key, value, b"KEEPTTL"))
+
+
+def _unlink(keys: Sequence[bytes], call: _Call) -> int:
+    (count,) = call.ask((b"UNLINK", *keys))
+    return int(count)
+
+
+def _glob_escaped(text: bytes) -> bytes:
+    for special in (b"\\", b"*", b"?", b"["):
+        text = text.replace(special, b"\\" + special)
+    return text
