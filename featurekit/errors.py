@@ -19,6 +19,8 @@ FeaturekitError
 ├── OutsideError               exit 3: another system failed; rerunning is safe
 │   ├── OnlineStoreError           Redis is away, slow, or refuses
 │   │   ├── OnlineStoreTimeoutError
+│   │   ├── BreakerOpenError           it failed again and again and is left alone for a moment
+│   │   ├── StoreEmptyError            it lost what was registered
 │   │   ├── EvictingStoreError         its maxmemory-policy may drop rows
 │   │   └── KeySpaceDroppedError       the head names a key space that is gone
 │   ├── FeaturesUnavailableError   a model's features could not be had, so it was not run
@@ -172,6 +174,14 @@ class OnlineStoreError(OutsideError):
 
 
 class OnlineStoreTimeoutError(OnlineStoreError):
+    pass
+
+
+class BreakerOpenError(OnlineStoreError):
+    pass
+
+
+class StoreEmptyError(OnlineStoreError):
     pass
 
 

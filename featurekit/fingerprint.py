@@ -89,7 +89,7 @@ def view_fingerprint(
         ],
     }
     metadata = {
-        "view": [view.owner, view.description, *([] if view.history is None else [_history(view)])],
+        "view": [view.owner, view.description, *([] if view.history is None else [_dumped(view, "history")])],
         "entity": [entity.owner, entity.description],
         "source": [source.owner, source.description],
         "features": [
@@ -100,8 +100,8 @@ def view_fingerprint(
     return Fingerprint(data=_hash(data), metadata=_hash(metadata))
 
 
-def _history(view: FeatureView) -> Any:
-    return view.model_dump(mode="json", include={"history"})["history"]
+def _dumped(written: FeatureView | FeatureService, field: str) -> Any:
+    return written.model_dump(mode="json", include={field})[field]
 
 
 def _changes(changes: Changes) -> dict[str, Any]:
@@ -131,7 +131,12 @@ def service_fingerprint(
         "outputs": [(output.name, output.type.name) for output in outputs],
     }
     metadata = {
-        "service": [service.owner, service.description],
+        # Only where something is declared: other services keep the fingerprint they had.
+        "service": [
+            service.owner,
+            service.description,
+            *([] if service.on_unavailable is None else [_dumped(service, "on_unavailable")]),
+        ],
         "views": [part.view.fingerprint.metadata for part in views],
         "on_demand": [
             (view.name, view.owner, view.description, [(f.name, f.owner, f.description) for f in view.features])

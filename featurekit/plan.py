@@ -14,6 +14,7 @@ from featurekit.errors import NewerWireVersionError
 from featurekit.expr.nodes import Literal, Node
 from featurekit.expr.serialize import from_json, to_json, value_to_json
 from featurekit.grid import Grid
+from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.types import INTEGER_BITS, DataType, Field, Schema, parse_type
 
 PLAN_FORMAT: Final = 1
@@ -72,6 +73,12 @@ class LookupPlan:
     request: Schema
     on_demand: tuple[PlanExpression, ...]
     outputs: tuple[Field, ...]
+    on_unavailable: OnUnavailable | None = None
+
+    @property
+    def defaults_stand_in(self) -> bool:
+        """Whether a feature whose view is unavailable has its default."""
+        return self.on_unavailable is not None and self.on_unavailable.instead is Instead.DEFAULT
 
     @property
     def keys(self) -> tuple[PlanKey, ...]:
@@ -106,6 +113,8 @@ def encode_plan(plan: LookupPlan) -> bytes:
         ],
         "outputs": [_field_to_json(field) for field in plan.outputs],
     }
+    if plan.on_unavailable is not None:
+        content["on_unavailable"] = _policy_to_json(plan.on_unavailable)
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -133,7 +142,25 @@ def decode_plan(content: bytes) -> LookupPlan:
             for item in plan["on_demand"]
         ),
         outputs=tuple(_field_from_json(field) for field in plan["outputs"]),
+        on_unavailable=_policy_from_json(plan.get("on_unavailable")),
     )
+
+
+def _policy_to_json(policy: OnUnavailable) -> Any:
+    is_aged = policy.instead is Instead.LAST_KNOWN
+    return {policy.instead.value: policy.max_age} if is_aged else policy.instead.value
+
+
+def _policy_from_json(content: Any) -> OnUnavailable | None:
+    match content:
+        case None:
+            return None
+        case {"last_known": int(max_age)}:
+            return OnUnavailable(Instead.LAST_KNOWN, max_age)
+        case "error" | "null" | "default":
+            return OnUnavailable(Instead(content))
+        case _:
+            raise NewerWireVersionError(f"the lookup plan says on_unavailable: {content!r}", try_="upgrade this client")
 
 
 def _view_to_json(view: PlanView) -> dict[str, Any]:

@@ -419,6 +419,7 @@ def test_a_plan_that_changes_under_the_same_fingerprint_is_followed_by_its_reade
 
     (after,) = store.read([PLACE.pointer("score")])
     assert before != after == pointer_text(score.fingerprint.data, again.lookup_plan)
+    assert before is not None
     bodies = store.read([PLACE.plan("score", before), PLACE.plan("score", after)])
     assert bodies == [score.lookup_plan, again.lookup_plan]  # a reader in flight finishes with the one it began with
     assert registry.deployed().service_numbers["score"] == 1

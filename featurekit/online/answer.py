@@ -24,11 +24,15 @@ Index = npt.NDArray[np.intp] | slice
 
 
 class ViewRows(NamedTuple):
-    """What the store returned for one view: rows as of one refresh, or the reason why there are none."""
+    """What the store returned for one view: rows as of one refresh, or the reason why there are none.
+
+    `reasons` are each row's own, where they are not what the store has just said: LAST_KNOWN, or why there is no row.
+    """
 
     rows: Rows
     as_of: Instant | None
     reason: Reason = Reason.NONE
+    reasons: Codes | None = None
 
 
 class Part(NamedTuple):
@@ -85,7 +89,9 @@ class AnswerPlan:
     def answer(self, views: Sequence[ViewRows], request: Mapping[str, Sequence[Any]], count: int) -> Answer:
         """Return the outputs for `count` rows of a request."""
         columns = [
-            view.reader.unavailable(count, got.reason) if got.as_of is None else view.reader.read(got.rows, got.as_of)
+            view.reader.unavailable(count, got.reason)
+            if got.as_of is None
+            else view.reader.read(got.rows, got.as_of, got.reasons)
             for view, got in zip(self._views, views, strict=True)
         ]
         parts: list[Part] = []

@@ -66,9 +66,14 @@ class ViewColumns(NamedTuple):  # and no dataclass: made for every request, in a
 
 
 class RowReader:
-    """Reads the wanted fields out of rows of one view version; `wanted` are positions in `fields`."""
+    """Reads the wanted fields out of rows of one view version; `wanted` are positions in `fields`.
 
-    def __init__(self, codec: RowCodec, fields: Sequence[PlanField], wanted: Sequence[int]) -> None:
+    Where `defaults_stand_in`, a field that is unavailable is DEFAULTED, if it has a default, and keeps the reason.
+    """
+
+    def __init__(
+        self, codec: RowCodec, fields: Sequence[PlanField], wanted: Sequence[int], defaults_stand_in: bool = False
+    ) -> None:
         self._codec = codec
         self._fields = fields
         self._wanted = tuple(wanted)
@@ -81,6 +86,7 @@ class RowReader:
         self._status_shift = (at % STATUSES_PER_BYTE * 2).astype(np.uint8)
         self._has_default = np.array([fields[i].default is not None for i in wanted], np.bool_)[:, None]
         self._can_default = bool(self._has_default.any())
+        self._defaults_stand_in = defaults_stand_in and self._can_default
         self.groups = self._plan_groups()
         kinds = [fields[i].type for i in wanted]
         order = [group.kind for group in self.groups]
@@ -118,14 +124,20 @@ class RowReader:
             )
         return tuple(groups)
 
-    def read(self, rows: Rows, as_of: Instant) -> ViewColumns:
-        """Return the rows' columns; None is an entity without a row. A row that can't be read is UNAVAILABLE."""
+    def read(self, rows: Rows, as_of: Instant, reasons: Codes | None = None) -> ViewColumns:
+        """Return the rows' columns; None is an entity without a row. A row that can't be read is UNAVAILABLE.
+
+        With `reasons` so is each row whose reason is not LAST_KNOWN; the others' fields have that reason.
+        """
+        away = None if reasons is None else np.where(reasons == Reason.LAST_KNOWN, np.uint8(Reason.NONE), reasons)
         try:
-            return self._read(rows, as_of, None)
+            found = self._read(rows, as_of, away)
         except CodecError:
-            reasons = np.array([self._reason(row, as_of) for row in rows], np.uint8)
-            kept = [None if reason else row for row, reason in zip(rows, reasons.tolist(), strict=True)]
-            return self._read(kept, as_of, reasons)
+            wrong = np.array([self._reason(row, as_of) for row in rows], np.uint8)
+            away = wrong if away is None else np.where(away != Reason.NONE, away, wrong)
+            kept = [None if reason else row for row, reason in zip(rows, away.tolist(), strict=True)]
+            found = self._read(kept, as_of, away)
+        return found if reasons is None else _last_known(found)
 
     def unavailable(self, count: int, reason: Reason) -> ViewColumns:
         """Return columns without a value, for the same reason throughout."""
@@ -182,6 +194,8 @@ class RowReader:
             lacking = (statuses != Status.PRESENT) & (statuses != Status.UNAVAILABLE) & self._has_default
             reasons[lacking] = statuses[lacking]  # numbered alike
             statuses[lacking] = Status.DEFAULTED
+        if self._defaults_stand_in:
+            statuses[(statuses == Status.UNAVAILABLE) & self._has_default] = Status.DEFAULTED
         return statuses, reasons
 
     def _values(
@@ -294,6 +308,14 @@ def as_index(positions: Sequence[int]) -> npt.NDArray[np.intp] | slice:
     if positions and all(b == a + 1 for a, b in pairwise(positions)):
         return slice(positions[0], positions[-1] + 1)
     return np.array(positions, np.intp)
+
+
+def _last_known(read: ViewColumns) -> ViewColumns:
+    """Return columns that are not what the store has just said."""
+    assert read.statuses is not None
+    assert read.reasons is not None
+    reasons = np.where(read.statuses == Status.UNAVAILABLE, read.reasons, np.uint8(Reason.LAST_KNOWN))
+    return read._replace(reasons=reasons)
 
 
 def _can_be_read(part: bytes, kind: DataType) -> bool:

@@ -6,17 +6,26 @@ from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from featurekit.clock import Instant
-from featurekit.errors import KeyTypeError, NotRegisteredError, OnlineStoreError
+from featurekit.errors import KeyTypeError, NotRegisteredError, OnlineStoreError, StoreEmptyError
+from featurekit.on_unavailable import Instead
 from featurekit.online.answer import AnswerPlan, ViewRows
-from featurekit.online.keys import KeyTexts, Namespace
+from featurekit.online.degrade import LastKnown, check_available, reason_of
+from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace
 from featurekit.online.planned import Pick, PlannedService
+from featurekit.online.publish import decode_names
 from featurekit.online.reason import Reason
+from featurekit.online.request import Columns, did_you_mean
 from featurekit.online.result import Features
 from featurekit.online.store import Value
 from featurekit.plan import decode_plan
 
 Steps = Generator[list[bytes], list[Value], Features]
-"""Yields keys to read in one round trip, is sent their values, and returns the answer."""
+"""Yields keys to read in one round trip, is sent their values, and returns the answer.
+
+An OnlineStoreError is thrown in where they could not be read.
+"""
+
+Known = tuple[PlannedService, AnswerPlan]
 
 _TRIES: Final = 10
 
@@ -26,62 +35,67 @@ class Lookups:
 
     A request takes one round trip: the rows of the refreshes that are known, and with them the service's pointer, the
     heads and the markers, which tell whether what is known still holds. Where it does not, the request begins again.
+    Where the store has no answer, the service's `on_unavailable` says what stands in for it.
     """
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(self, namespace: Namespace, last_known: LastKnown) -> None:
         self._namespace = namespace
-        self._services: dict[str, tuple[PlannedService, AnswerPlan]] = {}
+        self._services: dict[str, Known] = {}
+        self._last_known = last_known
 
     def steps(self, service: str, entities: Any, request: Any, at: Instant) -> Steps:
         """Return the steps of one lookup; everything in it is as of `at`."""
         known = self._services.get(service)
-        for _ in range(_TRIES):
-            if known is None:
-                known = yield from self.load(service)
-            planned, answers = known
-            try:
-                columns = planned.accept(entities, request)
-            except KeyTypeError:
-                latest = yield from self.load(service)
-                if latest is known:
-                    raise
-                known = latest  # the request may be right for what is published now
-                continue
-            keys = planned.entity_keys(columns.values)
-            picks = [view.head.at(at) for view in planned.views]
-            values = yield _keys_to_read(planned, picks, keys)
-            if values[0] != planned.pointer:
-                known = None  # readers were moved to another version: answer with that one throughout
-                continue
-            if not _heads_still_say(planned, picks, values, at):
-                continue
-            views = _views(planned, picks, keys, values)
-            return Features(
-                answers, columns, views, service=planned.plan.service, fingerprint=planned.plan.fingerprint, at=at
+        try:
+            for _ in range(_TRIES):
+                if known is None:
+                    known = yield from self.load(service)
+                planned, answers = known
+                try:
+                    columns = planned.accept(entities, request)
+                except KeyTypeError:
+                    latest = yield from self.load(service)
+                    if latest is known:
+                        raise
+                    known = latest  # the request may be right for what is published now
+                    continue
+                keys = planned.entity_keys(columns.values)
+                picks = [view.head.at(at) for view in planned.views]
+                values = yield _keys_to_read(planned, picks, keys)
+                if values[0] != planned.pointer:
+                    known = None  # readers were moved to another version: answer with that one throughout
+                    continue
+                if not _heads_still_say(planned, picks, values, at):
+                    continue
+                views = _views(planned, picks, keys, values)
+                if planned.on_unavailable is not None:
+                    views = self._completed(planned, picks, keys, views, at)
+                return _features(answers, columns, views, at)
+            raise OnlineStoreError(
+                f"{service} could not be looked up: its plan or its heads changed {_TRIES} times meanwhile",
+                why="each try found other refreshes than the one before",
+                try_="see what keeps writing heads",
             )
-        raise OnlineStoreError(
-            f"{service} could not be looked up: its plan or its heads changed {_TRIES} times meanwhile",
-            why="each try found other refreshes than the one before",
-            try_="see what keeps writing heads",
-        )
+        except OnlineStoreError as error:
+            # What was known before the store went away still says what stands in.
+            known = self._services.get(service)
+            if known is None or not known[0].answers_without(error):
+                raise
+            return self._without_store(known, entities, request, at, reason_of(error))
 
-    def load(self, service: str) -> Generator[list[bytes], list[Value], tuple[PlannedService, AnswerPlan]]:
-        """Return a service as it is published now."""
+    def load(self, service: str) -> Generator[list[bytes], list[Value], Known]:
+        """Return a service as it is published now; `service@number` is a registered version of it."""
         pointer_key = self._namespace.pointer(service)
-        (pointer,) = yield [pointer_key]
-        if pointer is None:
-            self._services.pop(service, None)
-            raise NotRegisteredError(
-                f"service {service!r} is not registered",
-                where=f"project {self._namespace.project}, environment {self._namespace.environment}",
-            )
+        pointer, names = yield [pointer_key, self._namespace.names]
         known = self._services.get(service)
+        if pointer is None:
+            raise self._has_no_pointer(service, names)
         if known is not None and known[0].pointer == pointer:
             return known
         key = self._namespace.plan(service, pointer)
         (body,) = yield [key]
         if body is None:
-            raise OnlineStoreError(
+            raise StoreEmptyError(
                 f"the lookup plan of {service} is gone",
                 where=key.decode(),
                 why="its pointer is there and its body is not: the store lost data, or somebody deleted keys",
@@ -91,6 +105,79 @@ class Lookups:
         loaded = planned, AnswerPlan(planned)
         self._services[service] = loaded
         return loaded
+
+    def services(self) -> Generator[list[bytes], list[Value], tuple[str, ...]]:
+        """Return the names of all services that are published now, sorted."""
+        (names,) = yield [self._namespace.names]
+        return tuple(sorted(decode_names(names)))
+
+    def _has_no_pointer(self, service: str, names: Value) -> NotRegisteredError | StoreEmptyError:
+        """Return what to say of a service without a pointer; forget it where it was withdrawn."""
+        where = f"project {self._namespace.project}, environment {self._namespace.environment}"
+        registered = decode_names(names)
+        # The names are written with the first pointer, and a service is taken out before its pointer goes.
+        is_lost = service in registered if names is not None else service in self._services
+        if is_lost:
+            return StoreEmptyError(
+                f"the online store has lost {service}: its pointer is gone",
+                where=where,
+                why="it restarted without its data, or somebody deleted keys",
+                try_="featurekit register publishes it again, featurekit materialize its values",
+            )
+        if names is None:
+            return NotRegisteredError(
+                f"service {service!r} is not registered: the online store holds no service at all",
+                where=where,
+                why="nobody has registered one, or the store has lost its data",
+                try_="featurekit register",
+            )
+        self._services.pop(service, None)
+        name, _, number = service.partition(SERVICE_VERSION)
+        return NotRegisteredError(
+            f"service {service!r} is not registered",
+            where=where,
+            why=f"version {number} was dropped, or never registered" if name in registered else None,
+            try_=did_you_mean(service, registered) or "featurekit register",
+        )
+
+    def _completed(
+        self,
+        planned: PlannedService,
+        picks: Sequence[Pick | None],
+        keys: Sequence[KeyTexts],
+        views: list[ViewRows],
+        at: Instant,
+    ) -> list[ViewRows]:
+        """Return the views, the last known rows in place of those that are unavailable, where they may stand in."""
+        policy = planned.on_unavailable
+        if policy is None or policy.instead is not Instead.LAST_KNOWN:
+            return views
+        completed = []
+        for view, pick, found in zip(planned.views, picks, views, strict=True):
+            texts = keys[view.encoder]
+            if found.as_of is not None and pick is not None:
+                self._last_known.remember(view, pick, texts, found.rows)
+                completed.append(found)
+                continue
+            recalled = self._last_known.recall(view, texts, at=at, max_age=policy.max_age, otherwise=found.reason)
+            completed.append(found if recalled is None else recalled)
+        return completed
+
+    def _without_store(self, known: Known, entities: Any, request: Any, at: Instant, reason: Reason) -> Features:
+        planned, answers = known
+        columns = planned.accept(entities, request)
+        keys = planned.entity_keys(columns.values)
+        views = [ViewRows(rows=(), as_of=None, reason=reason)] * len(planned.views)
+        views = self._completed(planned, [None] * len(views), keys, views, at)
+        return _features(answers, columns, views, at)
+
+
+def _features(answers: AnswerPlan, columns: Columns, views: list[ViewRows], at: Instant) -> Features:
+    plan = answers.plan
+    features = Features(answers, columns, views, service=plan.service, fingerprint=plan.fingerprint, at=at)
+    if plan.on_unavailable is not None and plan.on_unavailable.instead is Instead.ERROR:
+        check_available(features)
+    return features
 
 
 def _keys_to_read(planned: PlannedService, picks: Sequence[Pick | None], keys: Sequence[KeyTexts]) -> list[bytes]:
@@ -109,11 +196,10 @@ def _heads_still_say(
     planned: PlannedService, picks: Sequence[Pick | None], values: Sequence[Value], at: Instant
 ) -> bool:
     """Learn the heads just read; return whether they lead to the same picks."""
-    for i, view in enumerate(planned.views):
-        if values[1 + i] != view.head.content:
-            view.update_head(values[1 + i])
-    for view, pick in zip(planned.views, picks, strict=True):
-        now = view.head.at(at)
+    # What was read here, and not what the views have by now: another thread may put back there what it read before.
+    heads = [view.learned(content) for view, content in zip(planned.views, values[1:], strict=False)]
+    for head, pick in zip(heads, picks, strict=True):
+        now = head.at(at)
         if now is not pick and now != pick:
             return False
     return True

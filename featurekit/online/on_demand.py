@@ -15,7 +15,7 @@ from featurekit.expr.nodes import Column
 from featurekit.online.columns import Array, Codes, ViewColumns, is_held_as_object, storage_dtype
 from featurekit.online.nested_columns import NestedColumn
 from featurekit.online.planned import OnDemand, PlannedView
-from featurekit.online.reason import Reason
+from featurekit.online.reason import Reason, is_degraded
 from featurekit.plan import PlanExpression
 from featurekit.status import Status
 from featurekit.targets.crossover import takes_vectors
@@ -33,6 +33,14 @@ class Computed(NamedTuple):
     reasons: Codes
 
 
+class _Lacking(NamedTuple):
+    """For which rows a feature's inputs are not what they should be: `away` without a value, or `degraded`."""
+
+    away: Sequence[_Mask]
+    degraded: Sequence[_Mask]
+    default_stands_in: bool
+
+
 class _Input(NamedTuple):
     """Where an input's values are: a request column, or a view's field at `place`."""
 
@@ -47,6 +55,13 @@ class _Input(NamedTuple):
         """None where all are PRESENT."""
         return None if self.read is None or self.read.statuses is None else self.read.statuses[self.place]
 
+    @property
+    def degraded(self) -> _Mask | None:
+        if self.read is None or self.read.statuses is None or self.read.reasons is None:
+            return None
+        mask = is_degraded(self.read.statuses[self.place], self.read.reasons[self.place])
+        return mask if mask.any() else None
+
 
 def compute(
     on_demand: OnDemand,
@@ -57,15 +72,27 @@ def compute(
 ) -> list[Computed]:
     """Return each on-demand feature of `count` rows."""
     inputs = list(_inputs(on_demand, views, columns, request))
-    codes = [each.statuses for each in inputs]
-    away = [None if each is None else each == Status.UNAVAILABLE for each in codes]
-    masks = [[mask for i in needed if (mask := away[i]) is not None] for needed in on_demand.feature_inputs]
+    lacking = _lacking(on_demand, inputs)
     if takes_vectors(count):
-        return _over_columns(on_demand, inputs, masks, count)
+        return _over_columns(on_demand, inputs, lacking, count)
     results = on_demand.loop([_held(each) for each in inputs], count)
     return [
-        _completed(item, list(values), gone)
-        for item, values, gone in zip(on_demand.features, results, masks, strict=True)
+        _completed(item, list(values), lacks)
+        for item, values, lacks in zip(on_demand.features, results, lacking, strict=True)
+    ]
+
+
+def _lacking(on_demand: OnDemand, inputs: Sequence[_Input]) -> list[_Lacking]:
+    codes = [each.statuses for each in inputs]
+    away = [None if each is None else each == Status.UNAVAILABLE for each in codes]
+    degraded = [each.degraded for each in inputs]
+    return [
+        _Lacking(
+            [mask for i in needed if (mask := away[i]) is not None],
+            [mask for i in needed if (mask := degraded[i]) is not None],
+            on_demand.defaults_stand_in,
+        )
+        for needed in on_demand.feature_inputs
     ]
 
 
@@ -107,18 +134,16 @@ def _held(given: _Input) -> Sequence[Any]:
     ]
 
 
-def _completed(item: PlanExpression, values: list[Any], away: Sequence[_Mask]) -> Computed:
-    """Return a feature with its default where it is NULL, and nothing where an input is away."""
-    statuses, reasons = _codes(item, np.array([value is not None for value in values], np.bool_), len(values), away)
-    if item.default is not None:
-        values = [item.default if value is None else value for value in values]
-    if away:
-        gone = (statuses == Status.UNAVAILABLE).tolist()
-        values = [None if is_gone else value for value, is_gone in zip(values, gone, strict=True)]
+def _completed(item: PlanExpression, values: list[Any], lacks: _Lacking) -> Computed:
+    """Return a feature with its default where it is NULL, and nothing (or that) where an input is away."""
+    statuses, reasons = _codes(item, np.array([value is not None for value in values], np.bool_), len(values), lacks)
+    if item.default is not None or lacks.away:
+        instead = {Status.DEFAULTED: item.default, Status.UNAVAILABLE: None}
+        values = [instead.get(status, value) for value, status in zip(values, statuses.tolist(), strict=True)]
     return Computed(_as_part(values, item.type), statuses, reasons)
 
 
-def _codes(item: PlanExpression, valid: _Mask | None, count: int, away: Sequence[_Mask]) -> tuple[Codes, Codes]:
+def _codes(item: PlanExpression, valid: _Mask | None, count: int, lacks: _Lacking) -> tuple[Codes, Codes]:
     statuses = np.full(count, Status.PRESENT, np.uint8)
     if valid is not None:
         statuses[~valid] = Status.NULL
@@ -126,8 +151,11 @@ def _codes(item: PlanExpression, valid: _Mask | None, count: int, away: Sequence
     if item.default is not None:
         reasons = statuses.copy()
         statuses[statuses == Status.NULL] = Status.DEFAULTED
-    for mask in away:
-        statuses[mask] = Status.UNAVAILABLE
+    for mask in lacks.degraded:
+        reasons[mask] = Reason.INPUT_DEGRADED
+    instead = Status.DEFAULTED if lacks.default_stands_in and item.default is not None else Status.UNAVAILABLE
+    for mask in lacks.away:
+        statuses[mask] = instead
         reasons[mask] = Reason.INPUT_UNAVAILABLE
     return statuses, reasons
 
@@ -139,7 +167,7 @@ def _as_part(values: list[Any], kind: DataType) -> Array | list[Sequence[Any]]:
 
 
 def _over_columns(
-    on_demand: OnDemand, inputs: Sequence[_Input], masks: Sequence[Sequence[_Mask]], count: int
+    on_demand: OnDemand, inputs: Sequence[_Input], lacking: Sequence[_Lacking], count: int
 ) -> list[Computed]:
     # Here: who looks up few rows loads no vector kernels.
     from featurekit.online.nested_vectors import nested_vector
@@ -155,14 +183,16 @@ def _over_columns(
 
     found = on_demand.columns()([vector(each) for each in inputs], count)
     computed = []
-    for item, result, away in zip(on_demand.features, found, masks, strict=True):
+    for item, result, lacks in zip(on_demand.features, found, lacking, strict=True):
         if is_held_as_object(item.type):
-            computed.append(_completed(item, list(result.held(count)), away))
+            computed.append(_completed(item, list(result.held(count)), lacks))
             continue
-        statuses, reasons = _codes(item, result.valid, count, away)
+        statuses, reasons = _codes(item, result.valid, count, lacks)
         values = result.values
-        if result.valid is not None:
-            values = np.where(result.valid, values, values.dtype.type(0 if item.default is None else item.default))
+        if result.valid is not None or lacks.away:
+            values = np.where(
+                statuses == Status.PRESENT, values, values.dtype.type(0 if item.default is None else item.default)
+            )
         computed.append(Computed(values.astype(storage_dtype(item.type), copy=False)[None], statuses, reasons))
     return computed
 

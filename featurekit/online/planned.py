@@ -8,7 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from featurekit.clock import Instant
+from featurekit.errors import OnlineStoreError, StoreEmptyError
 from featurekit.expr.nodes import Column, Node, columns
+from featurekit.on_unavailable import Instead
 from featurekit.online.codec import RowCodec
 from featurekit.online.columns import RowReader
 from featurekit.online.keys import KeySpace, KeyTexts, Namespace, entity_key_encoder
@@ -53,12 +55,14 @@ class ReadHead:
 class OnDemand:
     """The on-demand features of a service as one function of inputs: `loop` for few rows, `columns()` for many.
 
-    `inputs` say where each input comes from; `feature_inputs` which of them each feature needs to be available.
+    `inputs` say where each input comes from; `feature_inputs` which of them each feature needs to be available, or its
+    default stands in where `defaults_stand_in`.
     """
 
     features: tuple[PlanExpression, ...]
     inputs: tuple[Column, ...]
     feature_inputs: tuple[tuple[int, ...], ...]
+    defaults_stand_in: bool
     loop: LoopEvaluator
     columns: Callable[[], ColumnsEvaluator]
 
@@ -66,7 +70,15 @@ class OnDemand:
 class PlannedView:
     """A view as a service reads it. The head is replaced as a whole when it is read anew; nothing else changes."""
 
-    def __init__(self, view: PlanView, namespace: Namespace, wanted: Sequence[str], encoder: int) -> None:
+    def __init__(
+        self,
+        view: PlanView,
+        namespace: Namespace,
+        wanted: Sequence[str],
+        encoder: int,
+        *,
+        defaults_stand_in: bool = False,
+    ) -> None:
         self.alias = view.alias
         self.view = view
         self.encoder = encoder
@@ -75,12 +87,18 @@ class PlannedView:
         names = [field.name for field in view.fields]
         self.wanted = tuple(wanted)
         self.codec = RowCodec([Field(field.name, field.type) for field in view.fields], view.fingerprint)
-        self.reader = RowReader(self.codec, view.fields, [names.index(name) for name in wanted])
+        self.reader = RowReader(self.codec, view.fields, [names.index(name) for name in wanted], defaults_stand_in)
         self.places = {f"{view.alias}.{name}": place for place, name in enumerate(wanted)}
         self._namespace = namespace
 
-    def update_head(self, content: bytes | None) -> None:
-        """Take the head as it was just read."""
+    def learned(self, content: bytes | None) -> ReadHead:
+        """Return the head as it was just read, and know it from now on."""
+        head = self.head
+        if content != head.content:
+            head = self.head = self._read(content)
+        return head
+
+    def _read(self, content: bytes | None) -> ReadHead:
         delay = self.view.grid.availability_delay
         any_space = KeySpace(namespace=self._namespace, view=self.view.view, fingerprint=self.view.fingerprint, as_of=0)
         picks = []
@@ -95,7 +113,7 @@ class PlannedView:
                 row_suffix=space.row_suffix,
             )
             picks.append(pick)
-        self.head = ReadHead(content, tuple(picks))
+        return ReadHead(content, tuple(picks))
 
 
 class PlannedService:
@@ -106,6 +124,7 @@ class PlannedService:
         self.pointer = pointer
         self.pointer_key = pointer_key
         self.row_prefix = namespace.row_prefix()
+        self.on_unavailable = plan.on_unavailable
         self.names = tuple(dict.fromkeys([key.request for key in plan.keys] + list(plan.request.names)))
         self._acceptors = _acceptors(plan)
         self._depths = {field.name: depth for field in plan.request.fields if (depth := array_depth(field.type))}
@@ -116,10 +135,22 @@ class PlannedService:
             ([name for name, _ in group], entity_key_encoder([kind for _, kind in group])) for group in key_columns
         ]
         self.views = tuple(
-            PlannedView(view, namespace, _wanted(plan, view, self.on_demand), key_columns.index(_key_columns(view)))
+            PlannedView(
+                view,
+                namespace,
+                _wanted(plan, view, self.on_demand),
+                key_columns.index(_key_columns(view)),
+                defaults_stand_in=plan.defaults_stand_in,
+            )
             for view in plan.views
         )
         self.head_keys = [view.head_key for view in self.views]
+
+    def answers_without(self, error: OnlineStoreError) -> bool:
+        """Return whether there is an answer although nothing could be read."""
+        if self.on_unavailable is None:
+            return isinstance(error, StoreEmptyError)  # the store did answer: every view of it is UNAVAILABLE
+        return self.on_unavailable.instead is not Instead.ERROR
 
     def accept(self, entities: Any, request: Any) -> Columns:
         """Return the request's columns as `types` says values are held; KeyTypeError says what can't be."""
@@ -162,6 +193,7 @@ def _on_demand(plan: LookupPlan) -> OnDemand | None:
             tuple(inputs.index(column) for column in columns(item.node) if column.qualifier is not None)
             for item in plan.on_demand
         ),
+        defaults_stand_in=plan.defaults_stand_in,
         loop=compile_loop(nodes, inputs),
         columns=cache(lambda: _compiled_for_columns(nodes, inputs)),
     )

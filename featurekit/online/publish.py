@@ -46,10 +46,11 @@ def switch_services(store: OnlineStore, namespace: Namespace, pointers: Mapping[
 def withdraw_services(store: OnlineStore, namespace: Namespace, services: Iterable[str]) -> None:
     """Let lookups of these services say that they are not registered."""
     gone = set(services)
+    if gone:
+        # Names first: a pointer that is gone while the name is there is one that the store has lost.
+        _change_names(store, namespace, lambda names: names - gone)
     for service in sorted(gone):
         store.change(namespace.pointer(service), lambda _: None)
-    if gone:
-        _change_names(store, namespace, lambda names: names - gone)
 
 
 def published_services(store: ReadableStore, namespace: Namespace) -> tuple[str, ...]:
@@ -58,12 +59,13 @@ def published_services(store: ReadableStore, namespace: Namespace) -> tuple[str,
     They are kept under a key of their own, for hints and listings: to look for pointers would be to walk all rows.
     """
     (content,) = store.read([namespace.names])
-    return tuple(sorted(_names(content)))
+    return tuple(sorted(decode_names(content)))
 
 
-def _names(content: Value) -> set[str]:
+def decode_names(content: Value) -> set[str]:
+    """Return the names that are kept under `Namespace.names`."""
     return set(json.loads(content)) if content else set()
 
 
 def _change_names(store: OnlineStore, namespace: Namespace, change: Callable[[set[str]], Set[str]]) -> None:
-    store.change(namespace.names, lambda content: json.dumps(sorted(change(_names(content)))).encode())
+    store.change(namespace.names, lambda content: json.dumps(sorted(change(decode_names(content)))).encode())

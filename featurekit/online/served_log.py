@@ -178,6 +178,9 @@ class ServedLog:
         self.close()
 
     def _start(self) -> None:
+        # Arrow needs it, in the thread: there the interpreter may be ending by then, and it refuses to be loaded.
+        import concurrent.futures.thread  # noqa: F401
+
         thread = threading.Thread(target=self._run, name="featurekit-served-log", daemon=True)
         try:
             thread.start()

@@ -28,6 +28,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.config": 0,
     "featurekit.urls": 0,
     "featurekit.status": 0,
+    "featurekit.on_unavailable": 0,  # what a service answers where the store can't
     "featurekit.defaults": 0,
     "featurekit.exact": 0,  # float sums, correctly rounded
     "featurekit.arrow_types": 0,

@@ -289,8 +289,11 @@ def test_a_server_that_lost_its_data_is_no_world_without_entities(
     one = {"user_id": 1, "shop": "north"}
     client.lookup("service", one)
     flush(any_url)
-    with pytest.raises(NotRegisteredError):
-        client.lookup("service", one)
+    found = client.lookup("service", one)
+    assert set(found.statuses.ravel().tolist()) == {Status.UNAVAILABLE}
+    assert set(found.reasons.ravel().tolist()) == {Reason.STORE_EMPTY}
+    with client_of(any_url) as stranger, pytest.raises(NotRegisteredError, match="holds no service at all"):
+        stranger.lookup("service", one)
     publish(world, PLAN)
     found = client.lookup("service", one)
     assert set(found.reasons.ravel().tolist()) == {Reason.NO_REFRESH}

@@ -1,0 +1,83 @@
+"""What lookup clients share, whatever carries the bytes: what they know, how they read, what they log."""
+
+from __future__ import annotations
+
+import random as randomness
+import time
+from copy import copy
+from datetime import datetime
+from typing import Any, Self, TypedDict
+
+from featurekit.clock import Clock, Instant, from_datetime, system_clock
+from featurekit.online.breaker import Breaker, Elapsed
+from featurekit.online.calls import Calls, Random
+from featurekit.online.degrade import LAST_KNOWN_BYTES, LastKnown
+from featurekit.online.keys import Namespace
+from featurekit.online.lookup import Lookups, Steps
+from featurekit.online.result import Features
+from featurekit.online.retries import Retries
+from featurekit.online.served_log import ServedLog
+
+
+class ClientOptions(TypedDict, total=False):
+    """What every client can be given; each may be left away.
+
+    `clock` is asked once per request: what is served is as of then. `breaker` may be shared with other clients of the
+    store. Up to `last_known_bytes` of rows are kept for services that answer with them (`on_unavailable:
+    {last_known: …}`). What is answered goes into `log`, which stays the caller's to close. `elapsed` measures what
+    passes, `random` draws how long to wait before a read is sent again.
+    """
+
+    clock: Clock
+    retries: Retries
+    breaker: Breaker
+    last_known_bytes: int
+    log: ServedLog | None
+    elapsed: Elapsed
+    random: Random
+
+
+class LookupClient:
+    """The part of a client that reads nothing itself."""
+
+    def __init__(self, store: str, project: str, environment: str, timeout_ms: float, options: ClientOptions) -> None:
+        elapsed = options.get("elapsed", time.monotonic)
+        kept = LastKnown(elapsed, options.get("last_known_bytes", LAST_KNOWN_BYTES))
+        self._namespace = Namespace(project, environment)
+        self._lookups = Lookups(self._namespace, kept)
+        self._calls = Calls(
+            store,
+            timeout_ms=timeout_ms,
+            retries=options.get("retries") or Retries(),
+            breaker=options.get("breaker") or Breaker(elapsed=elapsed),
+            elapsed=elapsed,
+            random=options.get("random", randomness.random),
+        )
+        self._clock = options.get("clock", system_clock)
+        self._log = options.get("log")
+
+    @property
+    def breaker(self) -> Breaker:
+        return self._calls.breaker
+
+    def log_served(
+        self,
+        features: Features,
+        *,
+        request_id: str | None = None,
+        model: str | None = None,
+        model_version: int | None = None,
+    ) -> None:
+        """Hand features to the log, where there is one, as served to a model; `lookup` does so for who asks itself."""
+        if self._log is not None:
+            self._log.add(features.served(request_id or self._log.new_number(), model, model_version))
+
+    def unlogged(self) -> Self:
+        """Return the same client for lookups that serve nobody, such as those of a check: they are not logged."""
+        client = copy(self)
+        client._log = None
+        return client
+
+    def _steps(self, service: str, entities: Any, request: Any, at: datetime | Instant | None) -> Steps:
+        instant = self._clock() if at is None else (from_datetime(at) if isinstance(at, datetime) else at)
+        return self._lookups.steps(service, entities, request, instant)
