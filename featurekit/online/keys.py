@@ -3,11 +3,12 @@
     row       fk:<project>:<environment>:{<entity key>}:<view>@<fingerprint>:<as-of>[~<restatement>]
     head      fk:<project>:<environment>:head:<view>@<fingerprint>
     marker    fk:<project>:<environment>:space:<view>@<fingerprint>:<as-of>[~<restatement>]
-    pointer   fk:<project>:<environment>:service:<service>
+    pointer   fk:<project>:<environment>:service:{<project>:<environment>}:<service>
     names     fk:<project>:<environment>:services
     plan      fk:<project>:<environment>:plan:<service>@<fingerprint>.<hash of the plan>
 
-The braces are a hash tag: in a cluster, all rows of one entity lie in one slot.
+The braces are a hash tag: in a cluster, all rows of one entity lie in one slot, and all pointers of an environment do,
+so that they can be set all at once.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Namespace:
         return self.prefix + f"head:{version_text(view, fingerprint)}".encode()
 
     def pointer(self, service: str) -> bytes:
-        return self.prefix + f"service:{service}".encode()
+        return self.prefix + f"service:{{{self.project}:{self.environment}}}:{service}".encode()
 
     @property
     def names(self) -> bytes:

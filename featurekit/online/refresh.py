@@ -7,6 +7,7 @@ entities without rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,7 +16,16 @@ from featurekit.clock import MINUTE, Instant
 from featurekit.errors import KeySpaceDroppedError
 from featurekit.grid import Grid
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.store import Head, HeadEntry, OnlineStore, ReadableStore, Value, decode_head, encode_head
+from featurekit.online.store import (
+    READ_SPAN_S,
+    Head,
+    HeadEntry,
+    OnlineStore,
+    ReadableStore,
+    Value,
+    decode_head,
+    encode_head,
+)
 
 KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
 GRACE_DEFAULT: Final = 10 * MINUTE  # for clocks that are behind; the newest kept are what there is to go back to
@@ -28,6 +38,7 @@ class Refresh:
 
     space: KeySpace
     expires_at_ms: int
+    generation: str  # of the store, when it began
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +52,18 @@ class Completion:
 def begin_refresh(store: OnlineStore, space: KeySpace, *, expires_in_s: int) -> Refresh:
     """Open the key space, before any row is written into it with the same expiry."""
     store.check_keeps_rows()
+    generation = store.generation()
     expires_at_ms = store.now_ms() + expires_in_s * 1000
     content, marker = store.read([space.head, space.marker])
     is_listed = decode_head(content).get(space.as_of, space.restatement) is not None
     if is_listed and marker is None:
         # A marker now would make lookups take rows that expired, and are not written again yet, for missing entities.
         withdraw_refresh(store, space)
+        _let_readers_finish(store)
     if not (is_listed and marker is not None):
         store.write({space.marker: _FILLING}, expires_at_ms=expires_at_ms)
     # A space in use keeps its marker as it is until every row has been written again: `complete_refresh` extends it.
-    return Refresh(space=space, expires_at_ms=expires_at_ms)
+    return Refresh(space=space, expires_at_ms=expires_at_ms, generation=generation)
 
 
 def complete_refresh(
@@ -67,9 +80,16 @@ def complete_refresh(
 
     The head keeps this one, the one that serves and all after it; of those that served before, the newest `keep` and
     those that did until less than `grace` (microseconds) ago. KeySpaceDroppedError when the key space was dropped or
-    has expired meanwhile.
+    has expired meanwhile, or a server restarted or was replaced: rows may be lost then that it had acknowledged.
     """
     space = refresh.space
+    if store.generation() != refresh.generation:
+        raise KeySpaceDroppedError(
+            f"the key space {space} may have lost rows",
+            where=store.name,
+            why="a server of the online store restarted, or another took its place, since the refresh began",
+            try_="run the refresh again",
+        )
     if not store.extend(space.marker, expires_at_ms=refresh.expires_at_ms):
         raise KeySpaceDroppedError(
             f"the key space {space} is gone",
@@ -152,4 +172,11 @@ def drop_spaces(store: OnlineStore, spaces: Sequence[KeySpace]) -> int:
     for space in spaces:
         # First: while rows go, no reader may take the rest for all.
         store.change(space.marker, lambda _: None)
+    _let_readers_finish(store)
     return store.delete(spaces[0].row_pattern, endings=tuple(space.row_suffix for space in spaces))
+
+
+def _let_readers_finish(store: ReadableStore) -> None:
+    """Wait until no reader can still hold on to what was just taken away, where a read is not one instant."""
+    if not store.reads_at_once:
+        time.sleep(READ_SPAN_S)

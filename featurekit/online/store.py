@@ -58,7 +58,11 @@ class OnlineStore(ReadableStore, Protocol):
     """What writing, publishing and dropping need, but for the rows themselves: those go by a pipeline of their own."""
 
     def write(self, values: Mapping[bytes, bytes], *, expires_at_ms: int | None = None) -> None:
-        """Set all the values at once: a reader sees all of them or none. They expire by the store's own clock."""
+        """Set the values; they expire by the store's own clock.
+
+        A reader sees all of them or none, in a cluster of those whose keys share a hash tag. Acknowledged is what a
+        replica has too, where there is one: so it is for `change` and `extend`.
+        """
 
     def change(self, key: bytes, to: Callable[[Value], Value]) -> Value:
         """Set `key` to what `to` makes of its value and return that; nobody else's change is lost.
@@ -76,7 +80,13 @@ class OnlineStore(ReadableStore, Protocol):
         """
 
     def now_ms(self) -> int:
-        """Return the store's clock: what expiry is measured by."""
+        """Return the store's clock: what expiry is measured by. Where there are several, the one that is behind."""
+
+    def generation(self) -> str:
+        """Return a text that changes when a server restarts, or another takes its place.
+
+        What was written over other connections before that may be lost, acknowledged or not.
+        """
 
     def check_keeps_rows(self) -> None:
         """Raise EvictingStoreError where the store may drop rows before they expire."""

@@ -11,7 +11,7 @@ from typing import Final
 from featurekit.online.redis.address import read_address
 from featurekit.online.redis.errors import ReplyError, translate
 from featurekit.online.redis.peer import MORE, Peer, Reply, new_reader, pack
-from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route
+from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
 from featurekit.online.redis.steps import Answered, Ask
 from featurekit.online.store import Value
 
@@ -87,7 +87,7 @@ class AsyncRedisStore:
         await asyncio.sleep(0)  # the transports are gone when the loop comes round
 
     async def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]:
-        allowed = self._timeout_ms / 1000 if timeout_s is None else timeout_s
+        allowed = read_limit_s(self._route, self._timeout_ms, timeout_s)
         until = time.monotonic() + allowed
         steps = self._route.read(keys)
         try:

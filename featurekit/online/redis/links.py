@@ -67,6 +67,10 @@ class Link:
     def close(self) -> None:
         self._socket.close()
 
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # it never came to be
+            self._socket.close()
+
 
 class Links:
     """Idle connections of one store, by server; safe to share by threads, and a forked process has its own.

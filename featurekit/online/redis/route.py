@@ -8,6 +8,7 @@ from featurekit.online.redis.address import Address
 from featurekit.online.redis.cluster import ClusterRoute
 from featurekit.online.redis.single import SentinelRoute, SingleRoute
 from featurekit.online.redis.steps import Route
+from featurekit.online.store import READ_SPAN_S
 
 DEFAULT_TIMEOUT_MS: Final = 1000
 WRITE_RETRIES: Final = 8  # some ten seconds: a writer waits for a restart or a failover, a lookup does not
@@ -24,3 +25,12 @@ def new_route(address: Address) -> Route:
             return ClusterRoute(address)
         case _:
             assert_never(address.deployment)
+
+
+def read_limit_s(route: Route, timeout_ms: int, timeout_s: float | None) -> float:
+    """Return how long a read may take: what is asked for, else the store's own timeout.
+
+    Where it is not one instant, less than rows outlive what led to them, whatever is asked for.
+    """
+    allowed = timeout_ms / 1000 if timeout_s is None else timeout_s
+    return allowed if route.reads_at_once else min(allowed, READ_SPAN_S - 1)

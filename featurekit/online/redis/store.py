@@ -14,7 +14,7 @@ from featurekit.online.redis.confirm import confirm, server_fields
 from featurekit.online.redis.errors import ReplyError, is_passing, translate
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
-from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route
+from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
 from featurekit.online.redis.steps import Steps
 from featurekit.online.store import Value
 
@@ -46,7 +46,7 @@ class RedisStore:
         self._links.close()
 
     def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]:
-        allowed = self._timeout_ms / 1000 if timeout_s is None else timeout_s
+        allowed = read_limit_s(self._route, self._timeout_ms, timeout_s)
         try:
             return self._run(self._route.read(keys), time.monotonic() + allowed)
         except (OSError, ReplyError) as error:
