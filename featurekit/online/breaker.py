@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from typing import Final
 
 from featurekit.errors import SettingsError
 from featurekit.online.forking import renew_in_children
@@ -20,6 +21,12 @@ class Admission(Enum):
     PASS = "pass"
     TRIAL = "trial"  # alone: what becomes of it decides
     REFUSED = "refused"
+
+
+# By names of their own: to look a member up takes as long as the rest of what a lookup does here.
+PASS: Final = Admission.PASS
+TRIAL: Final = Admission.TRIAL
+REFUSED: Final = Admission.REFUSED
 
 
 class Breaker:
@@ -56,21 +63,21 @@ class Breaker:
         """Return what a read may do now; one that was admitted must be told as `succeeded`, `failed` or `dropped`."""
         opened_at = self._opened_at
         if opened_at is None:  # nearly always: without the lock
-            return Admission.PASS
+            return PASS
         with self._lock:
             opened_at = self._opened_at
             if opened_at is None:  # meanwhile
-                return Admission.PASS
+                return PASS
             if self._on_trial or not self._is_due(opened_at):
-                return Admission.REFUSED
+                return REFUSED
             self._on_trial = True
-            return Admission.TRIAL
+            return TRIAL
 
     def succeeded(self, admission: Admission) -> None:
-        if admission is Admission.PASS and not self._failures:
+        if admission is PASS and not self._failures:
             return
         with self._lock:
-            if admission is Admission.TRIAL:
+            if admission is TRIAL:
                 self._opened_at, self._on_trial = None, False
             if self._opened_at is None:  # an answer to what was asked before it opened closes nothing
                 self._failures = 0
@@ -78,14 +85,14 @@ class Breaker:
     def failed(self, admission: Admission) -> None:
         with self._lock:
             self._failures += 1
-            if admission is Admission.TRIAL:
+            if admission is TRIAL:
                 self._opened_at, self._on_trial = self._elapsed(), False
             elif self._opened_at is None and self._failures >= self._limit:
                 self._opened_at = self._elapsed()
 
     def dropped(self, admission: Admission) -> None:
         """Take back a read of which nothing can be told, such as one whose caller went away."""
-        if admission is Admission.TRIAL:
+        if admission is TRIAL:
             with self._lock:
                 self._on_trial = False
 

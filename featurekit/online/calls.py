@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from featurekit.errors import BreakerOpenError, InputError, OnlineStoreError, OnlineStoreTimeoutError
-from featurekit.online.breaker import Admission, Breaker, Elapsed
+from featurekit.online.breaker import PASS, REFUSED, Breaker, Elapsed
 from featurekit.online.retries import Retries, RetryBudget
 from featurekit.online.store import READ_SPAN_S
 
@@ -29,6 +29,8 @@ class Calls:
         self.store = store
         self.timeout_ms = _checked(timeout_ms)
         self.retries = retries
+        each_ms = retries.attempt_ms
+        self.longest_read_s = _LONGEST_READ_S if each_ms is None else min(_LONGEST_READ_S, each_ms / 1000)
         self.breaker = breaker
         self.budget = RetryBudget(retries, elapsed)
         self.elapsed = elapsed
@@ -42,16 +44,16 @@ class Calls:
 class Call:
     """One call. Each read is admitted first, and told as `succeeded`, `failed` or `dropped` after."""
 
-    __slots__ = ("_admission", "_allowed_s", "_calls", "_timeout_ms", "_tries", "_until", "retries")
+    # Here and not in `__init__`: one is made for every lookup, and most of it is asked for where something fails.
+    _admission = PASS
+    _allowed_s = 0.0
+    _tries = 0  # of the read that is under way
+    retries = 0  # of all reads of the call
 
     def __init__(self, calls: Calls, timeout_ms: float) -> None:
         self._calls = calls
         self._timeout_ms = timeout_ms
         self._until = calls.elapsed() + timeout_ms / 1000
-        self._admission = Admission.PASS
-        self._allowed_s = 0.0
-        self._tries = 0  # of the read that is under way
-        self.retries = 0  # of all reads of the call
 
     def admit(self) -> float:
         """Return how many seconds the next read may take.
@@ -59,17 +61,17 @@ class Call:
         BreakerOpenError where the store is left alone, OnlineStoreTimeoutError where the call's time is over.
         """
         calls = self._calls
-        self._admission = Admission.REFUSED
         left = self._until - calls.elapsed()
         if left <= 0:
+            self._admission = REFUSED
             raise OnlineStoreTimeoutError(
                 f"the online store did not answer within {self._timeout_ms:g} ms",
                 where=calls.store,
                 why=f"the time was over after {self._tries + 1} tries" if self._tries else None,
                 try_="look at its load (SLOWLOG GET), or allow more time",
             )
-        self._admission = calls.breaker.admit()
-        if self._admission is Admission.REFUSED:
+        admission = self._admission = calls.breaker.admit()
+        if admission is REFUSED:
             raise BreakerOpenError(
                 "the online store is not asked: it has failed again and again",
                 where=calls.store,
@@ -78,17 +80,17 @@ class Call:
             )
         if not self._tries:
             calls.budget.add_read()
-        each_ms = calls.retries.attempt_ms
-        self._allowed_s = min(left, _LONGEST_READ_S) if each_ms is None else min(left, _LONGEST_READ_S, each_ms / 1000)
+        self._allowed_s = min(left, calls.longest_read_s)
         return self._allowed_s
 
     def succeeded(self) -> None:
-        self._tries = 0
+        if self._tries:
+            self._tries = 0
         self._calls.breaker.succeeded(self._admission)
 
     def failed(self, error: OnlineStoreError) -> float | None:
         """Return how many seconds to wait before the same read is sent again; None: it is not."""
-        if self._admission is Admission.REFUSED:  # it was not sent
+        if self._admission is REFUSED:  # it was not sent
             return None
         calls = self._calls
         if isinstance(error, OnlineStoreTimeoutError) and self._allowed_s < _LEAST_TOLD_S:
