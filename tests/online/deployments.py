@@ -19,6 +19,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,3 +182,246 @@ def standalone(folder: Path, kind: str, *lines: str) -> Iterator[Server]:
     server = Server(folder, kind, lines)
     with running(server):
         yield server
+
+
+@dataclass
+class Sentinels:
+    """A master with replicas, and the Sentinels that watch them."""
+
+    servers: tuple[Server, ...]
+    sentinels: tuple[Server, ...]
+    name: str = "features"
+
+    @property
+    def url(self) -> str:
+        return f"redis+sentinel://{','.join(one.address for one in self.sentinels)}/{self.name}"
+
+    def master(self) -> Server:
+        """Return the server that the Sentinels name now."""
+        for sentinel in self.sentinels:
+            with contextlib.suppress(redis.RedisError):
+                _, port = sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.name)
+                return next(server for server in self.servers if server.port == int(port))
+        raise AssertionError("no Sentinel answers")
+
+    def replicas(self) -> list[Server]:
+        master = self.master()
+        return [server for server in self.servers if server is not master]
+
+    def await_replicas(self) -> None:
+        """Wait until every server that runs follows the master, and every Sentinel knows of all."""
+        running_ones = [server for server in self.servers if server.process is not None]
+        until(lambda: _followers(self.master()) == len(running_ones) - 1, "the replicas to follow", limit_s=60)
+        until(lambda: all(self._knows_all(sentinel) for sentinel in self.sentinels), "the Sentinels to know all")
+
+    def _knows_all(self, sentinel: Server) -> bool:
+        words = [word.decode() for word in _raw(sentinel, "SENTINEL", "MASTER", self.name)]
+        told = dict(zip(words[::2], words[1::2], strict=True))
+        return (
+            int(told["num-slaves"]) >= len(self.servers) - 1
+            and int(told["num-other-sentinels"]) == len(self.sentinels) - 1
+        )
+
+
+@contextlib.contextmanager
+def sentinels(
+    folder: Path, kind: str, *lines: str, replicas: int = 1, watchers: int = 3, down_ms: int = 400
+) -> Iterator[Sentinels]:
+    """Give a master, its replicas and Sentinels that promote one of them after `down_ms`; `lines` are the servers'."""
+    first = Server(folder / "0", kind, lines)
+    others = [Server(folder / f"{i}", kind, (*lines, f"replicaof {HOST} {first.port}")) for i in range(1, 1 + replicas)]
+    watching = [
+        Server(
+            folder / f"sentinel-{i}",
+            kind,
+            (
+                f"sentinel monitor features {HOST} {first.port} {watchers // 2 + 1}",
+                f"sentinel down-after-milliseconds features {down_ms}",
+                "sentinel failover-timeout features 2000",
+                "sentinel parallel-syncs features 2",
+            ),
+            is_sentinel=True,
+        )
+        for i in range(watchers)
+    ]
+    found = Sentinels((first, *others), tuple(watching))
+    with running(first, *others):
+        # First: a Sentinel looks for replicas when it starts, and only ten seconds later again.
+        until(lambda: _followers(first) == replicas, "the replicas to follow", limit_s=60)
+        with running(*watching):
+            found.await_replicas()
+            yield found
+
+
+@dataclass
+class Cluster:
+    """A cluster; its nodes are numbered, the first masters first."""
+
+    nodes: tuple[Server, ...]
+    masters: int
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://{','.join(node.address for node in self.nodes[:3])}"
+
+    def owner(self, slot: int) -> Server:
+        """Return the node that has a slot now, as most nodes see it."""
+        for node in self.nodes:
+            if node.process is None:
+                continue
+            with contextlib.suppress(redis.RedisError, OSError):
+                for first, last, (_, port, *_), *_ in _raw(node, "CLUSTER", "SLOTS"):
+                    if first <= slot <= last:
+                        return next(one for one in self.nodes if one.port == port)
+        raise AssertionError(f"no node has slot {slot}")
+
+    def await_whole(self, limit_s: float = 60) -> float:
+        """Wait until every node that runs serves all slots, and every replica follows."""
+        return until(
+            lambda: all(self._is_whole(node) for node in self.nodes if node.process), "the cluster", limit_s=limit_s
+        )
+
+    def _is_whole(self, node: Server) -> bool:
+        with contextlib.suppress(redis.RedisError, OSError):
+            told = _fields(_raw(node, "CLUSTER", "INFO"))
+            role, *rest = _raw(node, "ROLE")
+            return (
+                told["cluster_state"] == "ok"
+                and told["cluster_slots_ok"] == "16384"
+                and int(told["cluster_known_nodes"]) == len(self.nodes)
+                and (role == b"master" or rest[2] == b"connected")
+            )
+        return False
+
+    def move_slot(self, slot: int, to: Server, *, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Move a slot with its keys, as resharding does; `meanwhile` runs after each step."""
+        source = self.owner(slot)
+        source_id, target_id = (_raw(node, "CLUSTER", "MYID").decode() for node in (source, to))
+        _raw(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id)
+        _raw(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id)
+        meanwhile()
+        while keys := _raw(source, "CLUSTER", "GETKEYSINSLOT", slot, 1):
+            _raw(source, "MIGRATE", HOST, to.port, "", 0, 5000, "KEYS", *keys)
+            meanwhile()
+        for node in (to, source, *self.nodes):
+            if node.process is not None:
+                with contextlib.suppress(redis.ResponseError):  # a replica takes no slots
+                    _raw(node, "CLUSTER", "SETSLOT", slot, "NODE", target_id)
+        meanwhile()
+
+
+@contextlib.contextmanager
+def cluster(
+    folder: Path, kind: str, *lines: str, masters: int = 3, replicas: int = 0, node_timeout_ms: int = 1000
+) -> Iterator[Cluster]:
+    """Give a cluster whose masters have so many replicas each; one is promoted after `node_timeout_ms` or so."""
+    more = (
+        *lines,
+        "cluster-enabled yes",
+        f"cluster-node-timeout {node_timeout_ms}",
+        "cluster-replica-validity-factor 0",
+    )
+    nodes = tuple(
+        Server(folder / f"{i}", kind, (*more, f"cluster-port {free_port()}")) for i in range(masters * (1 + replicas))
+    )
+    found = Cluster(nodes, masters)
+    with running(*nodes):
+        _join(found)
+        yield found
+
+
+def _join(found: Cluster) -> None:
+    first, *_ = nodes = found.nodes
+    share = -(-16384 // found.masters)
+    for i, node in enumerate(nodes):
+        _raw(node, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        if i < found.masters:
+            _raw(node, "CLUSTER", "ADDSLOTSRANGE", i * share, min((i + 1) * share, 16384) - 1)
+    for node in nodes[1:]:
+        bus = next(line.split()[1] for line in node.lines if line.startswith("cluster-port "))
+        _raw(first, "CLUSTER", "MEET", HOST, node.port, bus)
+    until(lambda: all(_known(node) == len(nodes) for node in nodes), "the nodes to meet", limit_s=60)
+    for i, node in enumerate(nodes[found.masters :]):
+        master_id = _raw(nodes[i % found.masters], "CLUSTER", "MYID")
+        until(partial(_becomes_replica, node, master_id), "a replica to know its master")
+    found.await_whole()
+
+
+def _becomes_replica(node: Server, master_id: bytes) -> bool:
+    with contextlib.suppress(redis.ResponseError):
+        _raw(node, "CLUSTER", "REPLICATE", master_id)
+        return True
+    return False
+
+
+def _known(node: Server) -> int:
+    return int(_fields(_raw(node, "CLUSTER", "INFO"))["cluster_known_nodes"])
+
+
+def _followers(master: Server) -> int:
+    told = _fields(_raw(master, "INFO", "REPLICATION"))
+    return sum(name.startswith("slave") and "state=online" in value for name, value in told.items())
+
+
+def _raw(server: Server, *words: str | bytes | int) -> Any:
+    """Return a server's answer without redis-py's reading of it."""
+    with server.client(protocol=2) as client, _disconnected(client) as connection:
+        connection.send_command(*words)
+        return connection.read_response()
+
+
+@contextlib.contextmanager
+def _disconnected(client: redis.Redis) -> Iterator[Any]:
+    connection: Any = client.connection_pool.make_connection()
+    try:
+        yield connection
+    finally:
+        connection.disconnect()
+
+
+def _fields(text: bytes) -> dict[str, str]:
+    return {name: value for name, _, value in (line.partition(":") for line in text.decode().splitlines())}
+
+
+@contextlib.contextmanager
+def tls_server(folder: Path, *lines: str) -> Iterator[tuple[Server, str]]:
+    """Give Debian's Redis behind TLS, which asks clients for a certificate too, and its URL."""
+    files = certificates(folder / "tls")
+    server = Server(
+        folder / "server",
+        "redis",
+        (
+            *lines,
+            "port 0",
+            f"tls-cert-file {files['server.crt']}",
+            f"tls-key-file {files['server.key']}",
+            f"tls-ca-cert-file {files['ca.crt']}",
+        ),
+        connection={
+            "ssl": True,
+            "ssl_ca_certs": str(files["ca.crt"]),
+            "ssl_certfile": str(files["client.crt"]),
+            "ssl_keyfile": str(files["client.key"]),
+        },
+    )
+    server.lines += (f"tls-port {server.port}",)
+    query = f"ca={files['ca.crt']}&cert={files['client.crt']}&key={files['client.key']}"
+    with running(server):
+        yield server, f"rediss://localhost:{server.port}/0?{query}"
+
+
+def certificates(folder: Path) -> dict[str, Path]:
+    """Return files of an authority, of a server called localhost, and of a client; made by openssl."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    openssl("req", "-x509", *new_key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "2", "-subj", "/CN=authority")
+    for who in ("server", "client"):
+        (folder / f"{who}.ext").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        openssl("req", *new_key, "-keyout", f"{who}.key", "-out", f"{who}.csr", "-subj", f"/CN={who}")
+        openssl("x509", "-req", "-in", f"{who}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial",
+                "-days", "2", "-extfile", f"{who}.ext", "-out", f"{who}.crt")  # fmt: skip
+    return {path.name: path for path in folder.iterdir()}
