@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +16,7 @@ from featurekit.counters import add_counters
 from featurekit.grid import Grid
 from featurekit.online import embedded
 from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.redis.address import read_address
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh
 from featurekit.online.store import OnlineStore
 from featurekit.online.writer import RedisRowSink
@@ -27,11 +24,12 @@ from featurekit.plan import LookupPlan, PlanField, PlanKey, PlanView
 from featurekit.rows import LAST_EVENT, STATUS_PREFIX
 from featurekit.status import Status
 from featurekit.types import DataType, Field, Int64, Schema, Timestamp
+from tests.online.deployments import KINDS
 
 NAMESPACE = Namespace("shop", "test")
 DAILY = Grid(DAY, availability_delay=2 * 3_600_000_000)
 FINGERPRINT = "0123456789abcdef" * 4
-DEBIAN_SERVER = shutil.which("redis-server")
+DEBIAN_SERVER = KINDS["redis"]
 
 
 @contextmanager
@@ -41,30 +39,6 @@ def embedded_server(folder: Path) -> Iterator[str]:
         yield embedded.start(folder).url
     finally:
         embedded.stop(folder)
-
-
-@contextmanager
-def redis_server(folder: Path) -> Iterator[str]:
-    """Give the URL of the machine's own redis-server, on a Unix socket."""
-    assert DEBIAN_SERVER is not None
-    path = folder / "redis.sock"
-    process = subprocess.Popen(
-        [DEBIAN_SERVER, "--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(folder)],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        while not _answers(path):
-            assert process.poll() is None
-            time.sleep(0.01)
-        yield f"unix://{path}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        return path.exists() and probe.connect_ex(str(path)) == 0
 
 
 def view_plan(
@@ -170,5 +144,36 @@ def materialize(
 
 
 def flush(url: str) -> None:
-    with redis.Redis.from_url(url) as client:
-        client.flushall()
+    for client in masters_of(url):
+        with client:
+            client.flushall()
+
+
+def masters_of(url: str) -> list[redis.Redis]:
+    """Return redis-py's clients of the masters of a store, beside ours."""
+    address = read_address(url)
+    tls = address.tls
+    options: dict[str, Any] = {
+        "username": address.login.user,
+        "password": address.login.password,
+        "db": address.db,
+        **(
+            {}
+            if tls is None
+            else {"ssl": True, "ssl_ca_certs": tls.ca, "ssl_certfile": tls.cert, "ssl_keyfile": tls.key}
+        ),
+    }
+    first = address.places[0]
+    match address.deployment:
+        case "standalone" if first.path:
+            return [redis.Redis(unix_socket_path=first.path, **options)]
+        case "standalone":
+            return [redis.Redis(host=first.host, port=first.port, **options)]
+        case "sentinel":
+            with redis.Redis(host=first.host, port=first.port) as sentinel:
+                host, port = sentinel.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", address.master)
+            return [redis.Redis(host=host, port=int(port), **options)]
+        case _:
+            with redis.RedisCluster(host=first.host, port=first.port) as nodes:
+                found = [(node.host, node.port) for node in nodes.get_primaries()]
+            return [redis.Redis(host=host, port=port, **options) for host, port in found]

@@ -17,7 +17,7 @@ from featurekit.errors import EvictingStoreError, OnlineStoreError, OnlineStoreT
 from featurekit.online.redis import RedisStore
 from featurekit.online.redis.pipeline import RowPipeline
 from featurekit.online.store import Head, HeadEntry, decode_head, encode_head
-from tests.online.servers import embedded_server
+from tests.online.servers import embedded_server, masters_of
 
 
 def test_reading_gives_each_key_in_order_and_none_where_there_is_none(any_store: RedisStore) -> None:
@@ -85,9 +85,10 @@ def test_finding_and_deleting_take_all_that_match_and_nothing_else(any_store: Re
 
 @pytest.fixture
 def policy(any_url: str) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(any_url) as client:
-        yield client
-        client.config_set("maxmemory-policy", "noeviction")
+    *_, last = masters_of(any_url)  # of several, one is enough
+    with last:
+        yield last
+        last.config_set("maxmemory-policy", "noeviction")
 
 
 def test_a_store_that_may_evict_is_refused(any_store: RedisStore, policy: redis.Redis) -> None:
@@ -158,8 +159,9 @@ def test_a_password_that_is_written_as_urls_have_it_is_taken(url: str) -> None:
 def test_reading_survives_a_server_that_closed_the_idle_connection(any_store: RedisStore, any_url: str) -> None:
     any_store.write({b"a": b"1"})
     any_store.read([b"a"])
-    with redis.Redis.from_url(any_url) as admin:
-        admin.client_kill_filter(_type="normal", skipme=True)
+    for admin in masters_of(any_url):
+        with admin:
+            admin.client_kill_filter(_type="normal", skipme=True)
     assert any_store.read([b"a"]) == [b"1"]
 
 
