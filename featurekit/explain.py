@@ -13,6 +13,7 @@ from featurekit.expr.show import show
 from featurekit.lookup_plan import lookup_plan
 from featurekit.offline.join_shape import ShapeChoice
 from featurekit.offline.materialize import explain_sql
+from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.layout import HEADER, RowLayout, row_layout, storage_of
 from featurekit.plan import encode_plan
@@ -96,6 +97,7 @@ def explain_service(service: CompiledService, shapes: tuple[ShapeChoice, ...]) -
             ("entity keys", _columns(service.keys.fields)),
             ("request", _columns(service.request.fields) or "nothing else"),
             ("answers", f"{len(service.outputs)} features: " + ", ".join(output.name for output in service.outputs)),
+            ("without the store", _without_store(service.service.unavailable)),
             ("fingerprint", service.fingerprint.data),
         ),
         slots=(),
@@ -116,6 +118,21 @@ def explain_service(service: CompiledService, shapes: tuple[ShapeChoice, ...]) -
             Section(title="lookup plan", language="json", text=plan),
         ),
     )
+
+
+def _without_store(policy: OnUnavailable | None) -> str:
+    match policy:
+        case None:
+            return "what is there is answered, the rest is UNAVAILABLE; a store that does not answer is an error"
+        case OnUnavailable(instead=Instead.ERROR):
+            return "an error, also where a single value is UNAVAILABLE"
+        case OnUnavailable(instead=Instead.NULL):
+            return "no values, UNAVAILABLE"
+        case OnUnavailable(instead=Instead.DEFAULT):
+            return "the features' defaults; those without one are UNAVAILABLE"
+        case OnUnavailable(max_age=max_age):
+            kept = f"the rows answered last, if the store confirmed them within {format_duration(max_age)}"
+            return f"{kept}; the rest is UNAVAILABLE"
 
 
 def _join(shapes: tuple[ShapeChoice, ...]) -> str:

@@ -40,7 +40,8 @@ from featurekit.offline.labels import LabelSpec
 from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.training import check_out
 from featurekit.online.arrow_keys import encode_key_columns
-from featurekit.served_columns import REQUEST_ID, STATUS, TIMESTAMP, input_column
+from featurekit.online.reason import is_degraded
+from featurekit.served_columns import REASON, REQUEST_ID, STATUS, TIMESTAMP, input_column
 from featurekit.status import Status
 
 MANIFEST: Final = "_from_log.json"  # begins with _ : whatever reads the folder as Parquet passes it over
@@ -116,11 +117,10 @@ def _joined(
     asked = labels.filter(pa.array(is_joined))
     found = served.take(pa.array(places[is_joined]))
     mature = _mature(spec, asked, found, now)
-    codes = np.array(
-        [found.column(STATUS).combine_chunks().field(output.name).to_numpy() for output in service.outputs]
-    )
-    away = (codes == Status.UNAVAILABLE).any(axis=0) if len(codes) else np.zeros(found.num_rows, np.bool_)
-    kept = mature & ~away
+    statuses, reasons = _codes(found, STATUS, service), _codes(found, REASON, service)
+    away = (statuses == Status.UNAVAILABLE).any(axis=0)
+    degraded = is_degraded(statuses, reasons).any(axis=0)
+    kept = mature & ~away & ~degraded
     other_version = other[places[is_joined]] & kept
     if spec.strict and other_version.any():
         raise InputError(
@@ -143,6 +143,7 @@ def _joined(
         repeated_rows=repeated_rows,
         immature=int((~mature).sum()),
         unavailable=int((mature & away).sum()),
+        degraded=int((mature & ~away & degraded).sum()),
         other_version=int(other_version.sum()),
         other_outputs=other_outputs,
         other_environments=0,
@@ -157,6 +158,14 @@ def _joined(
     return table, count
 
 
+def _codes(served: pa.Table, column: str, service: CompiledService) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
+    """Return the statuses or reasons of the rows, outputs × rows."""
+    codes = np.zeros((len(service.outputs), served.num_rows), np.int8)
+    for row, output in zip(codes, service.outputs, strict=True):
+        row[:] = served.column(column).combine_chunks().field(output.name).to_numpy()
+    return codes
+
+
 def _served_rows(
     service: CompiledService, files: list[LogFile], ids: pa.Array
 ) -> tuple[pa.Table, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
@@ -166,24 +175,25 @@ def _served_rows(
     columns = [REQUEST_ID, TIMESTAMP, *map(input_column, inputs), *outputs]
     kinds = {input_column(field.name): field.type for field in (*service.keys.fields, *service.request.fields)}
     parts, other = [], []
-    for file, rows in matching_rows(files, ids, [*columns, STATUS]):
+    for file, rows in matching_rows(files, ids, [*columns, STATUS, REASON]):
         if missing := [name for name in columns if name not in rows.column_names]:
             raise InputError(f"the log has no column {missing[0]}", where=str(file.path))
         typed = [
             rows.column(name).cast(to_arrow(kinds[name])) if name in kinds else rows.column(name) for name in columns
         ]
-        status = rows.column(STATUS).combine_chunks()
-        codes = pa.StructArray.from_arrays([_status(status, name) for name in outputs], outputs)
-        parts.append(pa.table([*typed, codes], names=[*columns, STATUS]))
+        codes = [_struct(rows, column, outputs) for column in (STATUS, REASON)]
+        parts.append(pa.table([*typed, *codes], names=[*columns, STATUS, REASON]))
         other += [file.fingerprint != service.fingerprint.data] * rows.num_rows
     found = pa.concat_tables(parts) if parts else pa.table({REQUEST_ID: pa.array([], pa.string())})
     return found.combine_chunks(), np.array(other, np.bool_)
 
 
-def _status(status: pa.Array, name: str) -> pa.Array:
-    if isinstance(status, pa.ChunkedArray):  # of no rows there is no chunk to combine
-        return pa.array([], pa.int8())
-    return status.field(name)
+def _struct(rows: pa.Table, column: str, outputs: list[str]) -> pa.StructArray:
+    """Return the outputs' statuses or reasons; zeros where the file's format has none."""
+    if column not in rows.column_names or not rows.num_rows:  # of no rows there is no chunk to combine
+        return pa.StructArray.from_arrays([pa.array(np.zeros(rows.num_rows, np.int8)) for _ in outputs], outputs)
+    found = rows.column(column).combine_chunks()
+    return pa.StructArray.from_arrays([found.field(name) for name in outputs], outputs)
 
 
 def _places(

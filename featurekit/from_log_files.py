@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from featurekit.arrow_types import to_arrow
 from featurekit.compiled import CompiledService
 from featurekit.errors import InputError, KeyTypeError, SourceError
-from featurekit.served_columns import LOG_FORMAT, METADATA, REQUEST_ID
+from featurekit.served_columns import METADATA, READ_FORMATS, REQUEST_ID
 from featurekit.types import INTEGER_BITS, Field
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
@@ -56,11 +56,11 @@ def _log_file(path: Path) -> LogFile:
         raise SourceError("a file of the log can't be read", where=str(path), why=str(error)) from error
     text = (schema.metadata or {}).get(METADATA)
     told: Mapping[str, Any] = {} if text is None else json.loads(text)
-    if told.get("format") != LOG_FORMAT:
+    if told.get("format") not in READ_FORMATS:
         raise SourceError(
             "it is not a file of the served-feature log" if not told else f"it has format {told.get('format')!r}",
             where=str(path),
-            why=f"this featurekit reads format {LOG_FORMAT} of what the log writes",
+            why=f"this featurekit reads formats {' and '.join(map(str, READ_FORMATS))} of what the log writes",
             try_="name the log's own folder" if not told else "upgrade this featurekit",
         )
     return LogFile(
@@ -116,9 +116,10 @@ def fits(file: LogFile, service: CompiledService) -> bool:
 
 
 def matching_rows(files: list[LogFile], ids: pa.Array, columns: list[str]) -> Iterator[tuple[LogFile, pa.Table]]:
-    """Yield each file with its rows of some requests."""
+    """Yield each file with its rows of some requests; a column that the file has not is left out."""
     for file in files:
-        table = pq.read_table(file.path, columns=columns, partitioning=None)
+        there = [name for name in columns if name in file.schema.names]
+        table = pq.read_table(file.path, columns=there, partitioning=None)
         yield file, table.filter(pc.is_in(table.column(REQUEST_ID), value_set=ids))
 
 

@@ -40,6 +40,7 @@ class LogCount:
     repeated_rows: int
     immature: int
     unavailable: int
+    degraded: int
     other_version: int
     other_outputs: int
     other_environments: int

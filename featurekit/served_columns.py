@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-LOG_FORMAT: Final = 1
+LOG_FORMAT: Final = 2
+READ_FORMATS: Final = (1, 2)  # a file of format 1 has no reasons: nothing that it holds is degraded
 METADATA: Final = b"featurekit_served_log"
 """The key of a file's Parquet metadata under which it says its format, service, fingerprints and sample, as JSON."""
 
@@ -15,6 +16,7 @@ FINGERPRINT: Final = "service_fingerprint"
 MODEL: Final = "model"
 MODEL_VERSION: Final = "model_version"
 STATUS: Final = "__status"
+REASON: Final = "__reason"
 AS_OF: Final = "__as_of"
 OWN: Final = (REQUEST_ID, TIMESTAMP, SERVICE, FINGERPRINT, MODEL, MODEL_VERSION)
 

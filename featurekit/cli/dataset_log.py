@@ -23,6 +23,7 @@ _TOLD = {
     "repeated_rows": "rows of requests that came again; the last answer counts",
     "immature": "labels that are not mature yet, left out",
     "unavailable": "rows with an UNAVAILABLE value, left out",
+    "degraded": "rows with a value that stood in for one the store could not say, left out",
     "other_version": "rows of another version of the service, kept",
     "other_outputs": "rows of a version with other outputs, left out",
     "other_environments": "rows that other environments served, left out",

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import typer
 
 from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned
@@ -20,7 +22,7 @@ from featurekit.config import Settings
 from featurekit.errors import InputError, OutsideError
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
-from featurekit.online.reason import Reason
+from featurekit.online.reason import Reason, is_degraded
 from featurekit.online.result import Features
 from featurekit.online.served_log import ServedLog
 from featurekit.plan import LookupPlan
@@ -48,6 +50,13 @@ _WHY: Final = {
     Reason.BROKEN_ROW: ("its row is cut short or damaged", "featurekit materialize {view} --restate lost"),
     Reason.NEWER_ROW: ("its row was written by a later featurekit", "upgrade this featurekit"),
     Reason.INPUT_UNAVAILABLE: ("a feature that it is computed from is UNAVAILABLE", "see that feature"),
+    Reason.STORE_UNREACHABLE: ("the online store can't be reached, or refuses", "featurekit doctor"),
+    Reason.STORE_TIMEOUT: ("the online store did not answer in time", "featurekit doctor"),
+    Reason.BREAKER_OPEN: ("the online store has failed again and again, and was not asked", "featurekit doctor"),
+    Reason.STORE_EMPTY: ("the online store has lost what was registered", "featurekit register"),
+    Reason.LAST_KNOWN: ("the online store could not say, and what it said last stands in", "featurekit doctor"),
+    Reason.INPUT_DEGRADED: ("a feature that it is computed from is not what the store says now", "see that feature"),
+    Reason.AHEAD: ("its refresh is being written in place, and its row is newer already", "wait for the refresh"),
 }
 
 
@@ -114,6 +123,7 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan, later: frozenset[st
     statuses = found.statuses.tolist()
     forms = {output.name: shown(output.type) for output in found.outputs}
     unavailable = unavailable_views(found, plan, later)
+    degraded = _told(found, plan, is_degraded(found.statuses, found.reasons))
     document = {
         "service": found.service,
         "fingerprint": found.fingerprint,
@@ -128,12 +138,15 @@ def looked_up(found: Features, rows: Rows, plan: LookupPlan, later: frozenset[st
             for keys, row, codes in zip(rows.entities, values, statuses, strict=True)
         ],
         "unavailable": [{"view": view, "why": why, "try": try_} for view, why, try_ in unavailable],
+        "degraded": [{"view": view, "why": why, "try": try_} for view, why, try_ in degraded],
     }
     is_one = len(values) == 1
     blocks: list[Block] = [_single(found, values[0], statuses[0])] if is_one else _many(found, rows, values)
     blocks.append(freshness(found))
     for view, why, try_ in unavailable:
         blocks += [Line(f"{view} is UNAVAILABLE: {why}", Tone.BAD), Line(f"  try    {try_}")]
+    for view, why, try_ in degraded:
+        blocks += [Line(f"{view} is degraded: {why}", Tone.WARNING), Line(f"  try    {try_}")]
     return Answer(document=document, blocks=tuple(blocks), exit_code=OutsideError.exit_code if unavailable else 0)
 
 
@@ -181,10 +194,17 @@ def unavailable_views(
     found: Features, plan: LookupPlan, later: frozenset[str] = frozenset()
 ) -> list[tuple[str, str, str]]:
     """Return each view with a value that the store could not give, why, and what to try."""
-    reasons, statuses = found.reasons, found.statuses
+    return _told(found, plan, found.statuses == Status.UNAVAILABLE, later)
+
+
+def _told(
+    found: Features, plan: LookupPlan, which: npt.NDArray[np.bool_], later: frozenset[str] = frozenset()
+) -> list[tuple[str, str, str]]:
+    """Return the views of some values, why these are as they are, and what to try."""
+    reasons = found.reasons
     told: dict[tuple[str, Reason], None] = {}
     for column, name in enumerate(found.names):
-        for reason in sorted(set(reasons[statuses[:, column] == Status.UNAVAILABLE, column].tolist())):
+        for reason in sorted(set(reasons[which[:, column], column].tolist())):
             told[name.partition(".")[0], Reason(reason)] = None
     views = {view.alias: view.view for view in plan.views}
     # What answers now need not be materialized, and that would not bring the past back.

@@ -23,6 +23,7 @@ from featurekit.served_columns import (
     METADATA,
     MODEL,
     MODEL_VERSION,
+    REASON,
     REQUEST_ID,
     SERVICE,
     STATUS,
@@ -46,7 +47,7 @@ def log_tables(served: Sequence[Served], sample: KeySample) -> Iterator[tuple[Lo
     groups: dict[Any, list[Served]] = {}
     for each in served:
         # Where everything is as of the same refreshes, many requests decode as one of many rows.
-        refreshes = tuple([(view.as_of, view.reason) for view in each.views])
+        refreshes = tuple([(view.as_of, view.reason, view.reasons is None) for view in each.views])
         groups.setdefault((each.plan, refreshes), []).append(each)
     for group in groups.values():
         plan = group[0].plan.plan
@@ -114,8 +115,9 @@ def _table(
     named += [(input_column(name), _array(inputs[name], kind)) for name, kind in kinds.items()]
     answer = features.to_arrow()
     named += [(name, answer.column(name).combine_chunks()) for name in answer.column_names]
-    codes = np.ascontiguousarray(features.statuses.T.astype(np.int8))
-    named.append((STATUS, pa.StructArray.from_arrays([pa.array(code) for code in codes], list(features.names))))
+    for column, codes in ((STATUS, features.statuses), (REASON, features.reasons)):
+        each_output = [pa.array(code) for code in np.ascontiguousarray(codes.T.astype(np.int8))]
+        named.append((column, pa.StructArray.from_arrays(each_output, list(features.names))))
     as_of = features.as_of
     named.append((AS_OF, pa.StructArray.from_arrays([same(at, instant) for at in as_of.values()], list(as_of))))
     return pa.table([array for _, array in named], names=[name for name, _ in named])
@@ -125,7 +127,10 @@ def _features(group: Sequence[Served], columns: Columns, kept: np.ndarray[Any, A
     """Return the sampled rows of some requests as one answer."""
     plan = group[0].plan
     views = [
-        view._replace(rows=_chosen([row for each in group for row in each.views[i].rows], kept))
+        view._replace(
+            rows=_chosen([row for each in group for row in each.views[i].rows], kept),
+            reasons=None if view.reasons is None else np.concatenate([each.views[i].reasons for each in group])[kept],
+        )
         for i, view in enumerate(group[0].views)
     ]
     told = plan.plan

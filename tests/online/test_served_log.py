@@ -125,7 +125,7 @@ def test_a_file_says_what_it_is_of(world: str, folder: Path) -> None:
     (file,) = (folder / "service").iterdir()
     told = json.loads(pq.read_schema(file).metadata[METADATA])
     assert told == {
-        "format": 1,
+        "format": 2,
         "project": "shop",
         "environment": "test",
         "service": "service",
