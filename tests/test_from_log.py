@@ -24,11 +24,13 @@ from featurekit.offline.session import start_engine
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import Namespace
+from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
 from featurekit.online.served_log import ServedLog
 from featurekit.refreshing import Deployment, refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
+from featurekit.served_columns import METADATA
 from featurekit.status import Status
 from tests.consistency.airport import DELAY, START, flights_of, write_airport
 
@@ -186,6 +188,58 @@ def test_what_does_not_join_is_counted(built: Any) -> None:
     assert (count.unavailable, count.rows) == (1, 3)
     told = json.loads((found.path / "_from_log.json").read_text())
     assert (told["unavailable"], told["labels_without_request"], told["id"]) == (1, 2, found.id)
+
+
+def rewritten(log: Path, to: Path, reasons: dict[str, dict[str, tuple[Status, Reason]]] | None) -> Path:
+    """Return a copy of the log of trips with some statuses and reasons changed; without any: in format 1."""
+    (to / "trips").mkdir(parents=True)
+    (file,) = (log / "trips").glob("*.parquet")
+    table = pq.read_table(file)
+    told = json.loads(table.schema.metadata[METADATA])
+    if reasons is None:
+        table = table.drop_columns(["__reason"])
+        told["format"] = 1
+    for row, request in enumerate(table.column("request_id").to_pylist()):
+        for column, of in (("__status", 0), ("__reason", 1)):
+            if changes := (reasons or {}).get(request):
+                codes = table.column(column).to_pylist()
+                codes[row] |= {name: int(both[of]) for name, both in changes.items()}
+                at, kind = table.schema.get_field_index(column), table.schema.field(column).type
+                table = table.set_column(at, column, pa.array(codes, kind))
+    pq.write_table(table.replace_schema_metadata({METADATA: json.dumps(told)}), to / "trips" / file.name)
+    return to
+
+
+def test_what_stood_in_for_an_answer_is_no_training_row(airport: CompiledRepository, log: Path, tmp_path: Path) -> None:
+    degraded = rewritten(
+        log,
+        tmp_path / "log",
+        {
+            "r0": {"delays.mean_1d": (Status.PRESENT, Reason.LAST_KNOWN)},
+            "r1": {"delays.mean_1d": (Status.DEFAULTED, Reason.STORE_TIMEOUT)},
+            "r2": {"delays.mean_1d": (Status.DEFAULTED, Reason.NULL)},  # as declared, by the view's own value
+            "r3": {"delays.mean_1d": (Status.UNAVAILABLE, Reason.STORE_TIMEOUT)},
+            "r4": {"delays.mean_1d": (Status.PRESENT, Reason.AHEAD)},
+        },
+    )
+    labels = labels_file(tmp_path / "labels.parquet", request_id=[f"r{n}" for n in range(6)])
+    found = build_from_log(
+        airport.services["trips"], FromLogSpec(log=degraded, labels=labels), tmp_path / "set", now=NOW
+    )
+    assert [row["request_id"] for row in pq.read_table(found.path).to_pylist()] == ["r2", "r5"]
+    assert (found.count.rows, found.count.unavailable, found.count.degraded) == (2, 1, 3)
+    assert json.loads((found.path / "_from_log.json").read_text())["degraded"] == 3
+
+
+def test_a_log_of_the_format_before_there_were_reasons_is_read(
+    airport: CompiledRepository, log: Path, tmp_path: Path
+) -> None:
+    service, ids = airport.services["trips"], [f"r{n}" for n in range(6)]
+    labels = labels_file(tmp_path / "labels.parquet", request_id=ids)
+    old = rewritten(log, tmp_path / "log", None)
+    found = build_from_log(service, FromLogSpec(log=old, labels=labels), tmp_path / "old", now=NOW)
+    same = build_from_log(service, FromLogSpec(log=log, labels=labels), tmp_path / "new", now=NOW)
+    assert (found.id, found.count.rows) == (same.id, 6)
 
 
 @pytest.mark.parametrize(

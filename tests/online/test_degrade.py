@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from featurekit.clock import DAY, HOUR, MINUTE
+from featurekit.clock import DAY, HOUR, MINUTE, from_datetime
 from featurekit.errors import (
     BreakerOpenError,
     FeaturesUnavailableError,
@@ -30,6 +31,7 @@ from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import withdraw_refresh
 from featurekit.online.retries import Retries
+from featurekit.online.served_log import ServedLog
 from featurekit.plan import LookupPlan, PlanExpression
 from featurekit.status import Status
 from featurekit.types import Boolean, Field, Float64, Int64, Schema, String
@@ -515,3 +517,34 @@ def test_both_clients_name_what_is_published(kind: str, server: Server) -> None:
         assert client.plan("service").on_unavailable is None
         publish(server, OnUnavailable(Instead.LAST_KNOWN, 5 * MINUTE))
         assert client.plan("service").on_unavailable == OnUnavailable(Instead.LAST_KNOWN, 5 * MINUTE)
+
+
+@pytest.mark.parametrize("sample", [1.0, 0.5])
+@pytest.mark.parametrize("policy", [NULL, DEFAULT, HOUR_OLD], ids=lambda policy: policy.instead.value)
+def test_the_log_says_what_stood_in(
+    kind: str, server: Server, tmp_path: Path, policy: OnUnavailable, sample: float
+) -> None:
+    world(server, policy)
+    asked: dict[str, Any] = {}
+    with (
+        ServedLog(tmp_path, project="shop", environment="test", sample=sample) as log,
+        asking(kind, server, log=log) as client,
+    ):
+        for name, users in (("whole", [1, 2]), ("whole too", [2, 3, 9]), ("without", [2, 3, 8]), ("without too", [1])):
+            if name == "without":
+                server.kill()
+            request = {"user_id": users, "shop": ["north"] * len(users)}
+            asked[name] = client.lookup("service", request, request_id=name), users
+    rows = [row for file in (tmp_path / "service").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    everybody = {1, 2, 3, 8, 9}
+    assert {row["user_id"] for row in rows} == everybody if sample == 1 else 0 < len(rows) < 9
+    for row in rows:
+        found, users = asked[row["request_id"]]
+        at = users.index(row["user_id"])
+        assert {name: row[name] for name in found.names} == found.to_dict()[at]
+        assert list(row["__status"].values()) == found.statuses[at].tolist()
+        assert list(row["__reason"].values()) == found.reasons[at].tolist()
+        as_ofs = {alias: None if as_of is None else from_datetime(as_of) for alias, as_of in row["__as_of"].items()}
+        assert as_ofs == found.as_of
+    if policy is HOUR_OLD:
+        assert asked["without"][0].as_of == {"spend": AS_OF, "load": AS_OF}
