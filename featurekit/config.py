@@ -7,6 +7,7 @@
 
     [redis]
     url = "redis://localhost:6379"   # left out: the embedded server
+    user = "serving"                 # who asks, with FEATUREKIT_REDIS_PASSWORD: so no URL holds a secret
     timeout_ms = 1000
     retention = "30d"                # how long after its write a refresh can be served, at least
 
@@ -34,7 +35,8 @@
 
 Each key has an environment variable: FEATUREKIT_PROJECT, FEATUREKIT_ENVIRONMENT, FEATUREKIT_REDIS_URL,
 FEATUREKIT_REGISTRY_URL, FEATUREKIT_SPARK_MASTER and so on; FEATUREKIT_NOW sets the clock. A secret may be given as the
-name of a file that holds it: FEATUREKIT_REDIS_URL_FILE, FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE.
+name of a file that holds it: FEATUREKIT_REDIS_PASSWORD_FILE, FEATUREKIT_REDIS_URL_FILE,
+FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ from typing import Any, Final
 from featurekit.clock import DAY, MINUTE, Clock, Instant, fixed_clock, parse_duration, parse_instant, system_clock
 from featurekit.errors import FeaturekitError, SettingsError
 from featurekit.key_sample import threshold
+from featurekit.urls import with_login
 
 FILE_NAME: Final = "featurekit.toml"
 _KEYS: Final[dict[tuple[str, ...], str]] = {
@@ -59,6 +62,8 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("state",): "state",
     ("now",): "now",
     ("redis", "url"): "redis_url",
+    ("redis", "user"): "redis_user",
+    ("redis", "password"): "redis_password",
     ("redis", "timeout_ms"): "redis_timeout_ms",
     ("redis", "retention"): "retention",
     ("served_log", "path"): "served_log",
@@ -72,7 +77,7 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("spark", "master"): "spark_master",
     ("spark", "driver_memory"): "spark_driver_memory",
 }
-_SECRETS: Final = ("redis_url", "registry_url", "serve_api_keys")
+_SECRETS: Final = ("redis_url", "redis_password", "registry_url", "serve_api_keys")
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
@@ -91,6 +96,8 @@ class Settings:
     state: Path = Path(".featurekit")
     now: Instant | None = None
     redis_url: str | None = field(default=None, repr=False)  # may hold a password
+    redis_user: str | None = None
+    redis_password: str | None = field(default=None, repr=False)  # both are part of redis_url once they are read
     redis_timeout_ms: int = 1000
     retention: int = 30 * DAY
     served_log: Path | None = None
@@ -147,11 +154,27 @@ def read_settings(
         settings = replace(settings, **{key: _typed(key, value, where)})
     return replace(
         settings,
+        redis_url=_with_login(settings),
+        redis_password=None,
         definitions=settings.root / settings.definitions,
         state=settings.root / settings.state,
         history_path=None if settings.history_path is None else settings.root / settings.history_path,
         served_log=None if settings.served_log is None else settings.root / settings.served_log,
     )
+
+
+def _with_login(settings: Settings) -> str | None:
+    """Return the online store's URL with the user and the password that were given beside it."""
+    url, user, password = settings.redis_url, settings.redis_user, settings.redis_password
+    if user is None and password is None:
+        return url
+    if url is None:
+        raise SettingsError(
+            "redis.user and redis.password are for a server of your own",
+            why="there is no redis.url, and the embedded server has no users",
+            try_="give redis.url, or leave them out",
+        )
+    return with_login(url, user, password)
 
 
 def _nearest(start: Path) -> Path | None:
@@ -259,6 +282,10 @@ def _typed(key: str, value: Any, where: str) -> Any:
                     "it is empty",
                     why="a server whose keys are missing would quietly let everybody in",
                     try_="give a key, or leave the setting out",
+                )
+            case "redis_user" | "redis_password" if isinstance(value, str) and not value.strip():
+                raise SettingsError(
+                    "it is empty", why="the store would be asked as nobody in particular", try_="leave it out for that"
                 )
             case _ if key in _SECRETS and isinstance(value, str) and not value.strip():
                 raise SettingsError(

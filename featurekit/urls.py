@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import quote
+
+from featurekit.errors import SettingsError
 
 UNREADABLE: Final = "(unreadable URL)"
 _OPTIONS: Final = re.compile(r"[?#;]")
@@ -30,6 +33,23 @@ def shown_url(url: str) -> str:
     shown = place.rpartition("@")[2]
     is_readable = mark and "@" not in rest[len(place) :] and _SERVER.fullmatch(shown.partition("/")[0])
     return f"{scheme}://{shown}" if is_readable else UNREADABLE
+
+
+def with_login(url: str, user: str | None, password: str | None) -> str:
+    """Return a server's URL with a user and a password in it; SettingsError where it has one already.
+
+    >>> with_login("redis://cache:6379/0", "job", "p@ss")
+    'redis://job:p%40ss@cache:6379/0'
+    """
+    scheme, mark, rest = url.partition("://")
+    if not mark or "@" in re.split(r"[/?#]", rest, maxsplit=1)[0]:
+        raise SettingsError(
+            "redis.user and redis.password can't be put into redis.url",
+            where=shown_url(url),
+            why="it is no URL, or names a user already",
+            try_="give the user and the password once: in the URL, or beside it",
+        )
+    return f"{scheme}://{quote(user or '', safe='')}:{quote(password or '', safe='')}@{rest}"
 
 
 def shown_path(path: str) -> str:

@@ -59,6 +59,33 @@ def test_a_secret_comes_from_a_file_and_is_not_shown(tmp_path: Path) -> None:
     assert "hunter2" not in repr(settings)
 
 
+def test_a_user_and_a_password_go_into_the_url_and_are_not_shown(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hunter/2@\n")
+    toml = '[redis]\nurl = "redis+cluster://a:1,b:2"\nuser = "serving"\n'
+    settings = _read(tmp_path, toml, {"FEATUREKIT_REDIS_PASSWORD_FILE": str(secret)})
+    assert settings.redis_url == "redis+cluster://serving:hunter%2F2%40@a:1,b:2"
+    assert "hunter" not in repr(settings)
+    assert settings.redis_password is None
+
+
+@pytest.mark.parametrize(
+    ("url", "why"), [(None, "no redis.url"), ("redis://job:hunter2@cache", "names a user already"), ("cache", "no URL")]
+)
+def test_a_password_without_a_place_for_it_is_a_mistake(tmp_path: Path, url: str | None, why: str) -> None:
+    environ = {"FEATUREKIT_REDIS_PASSWORD": "hunter3", **({} if url is None else {"FEATUREKIT_REDIS_URL": url})}
+    with pytest.raises(SettingsError) as caught:
+        _read(tmp_path, "", environ)
+    assert why in str(caught.value.why)
+    assert "hunter" not in f"{caught.value} {caught.value!r}"
+
+
+@pytest.mark.parametrize("name", ["USER", "PASSWORD"])
+def test_an_empty_user_or_password_is_a_mistake(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="it is empty"):
+        _read(tmp_path, "", {"FEATUREKIT_REDIS_URL": "redis://cache", f"FEATUREKIT_REDIS_{name}": " "})
+
+
 @pytest.mark.parametrize("key", ["redis", "registry"])
 def test_an_empty_url_is_a_mistake_and_not_the_embedded_service(tmp_path: Path, key: str) -> None:
     secret = tmp_path / "secret"

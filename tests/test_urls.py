@@ -20,6 +20,9 @@ from featurekit.urls import UNREADABLE, shown_path, shown_text, shown_url
         ("redis://job:s3cr#t@cache:6379", UNREADABLE),
         ("redis://job:s3cr?t@cache:6379", UNREADABLE),
         ("redis://cache?password=a@b", UNREADABLE),  # b may be a server or the end of a password
+        ("redis+cluster://u:pw@a:1,b:2", "redis+cluster://a:1,b:2"),
+        ("rediss+sentinel://u:pw@a:1,[::1]/m/1?sentinel_password=x&ca=y", "rediss+sentinel://a:1,[::1]/m/1"),
+        ("redis+cluster://a,:pw", UNREADABLE),
         ("redis://:secret", UNREADABLE),
         ("redis://:pw@[::1", UNREADABLE),
         ("secret", UNREADABLE),

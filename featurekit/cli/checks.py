@@ -24,7 +24,9 @@ from featurekit.definitions.repo import load_repo
 from featurekit.errors import FeaturekitError, OutsideError
 from featurekit.offline.java import java_home
 from featurekit.online import embedded
-from featurekit.online.redis import open_store
+from featurekit.online.keys import Namespace
+from featurekit.online.redis import rights
+from featurekit.online.redis.store import RedisStore
 from featurekit.registry.registry import Registry
 
 _GIB: Final = 1 << 30
@@ -183,12 +185,26 @@ def check_store(settings: Settings) -> Check:
             embedded.server_binary()  # raises where there is none for this machine
             return warning(name, "the embedded server is not up", "featurekit up")
         url = server.url
-    store = open_store(url, timeout_ms=settings.redis_timeout_ms)
+    store = RedisStore(url, timeout_ms=settings.redis_timeout_ms)
+    keys = Namespace(settings.project, settings.environment).prefix
     try:
+        lacking = store.lacking_rights(keys)
+        if lacking.serving:
+            what = f"the user may not {', '.join(lacking.serving)} here, which lookups need"
+            raise OutsideError(what, where=store.name, try_=_grant(rights.SERVING, keys))
+        if "INFO" in lacking.jobs:
+            return ok(name, f"{store.name} answers; its user may look features up, and run no jobs")
         store.check_keeps_rows()
     finally:
         store.close()
+    if lacking.jobs:
+        detail = f"{store.name}: the user may not {', '.join(lacking.jobs)} here, which jobs need"
+        return warning(name, detail, _grant(rights.JOBS, keys))
     return ok(name, f"{store.name} answers and never evicts")
+
+
+def _grant(commands: str, keys: bytes) -> str:
+    return f"ACL SETUSER with {commands} and the keys ~{keys.decode()}* (docs/deployments.md)"
 
 
 def check_registry(settings: Settings) -> Check:

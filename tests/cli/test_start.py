@@ -125,8 +125,9 @@ def test_doctor_is_content_with_a_new_project(cli: Cli, project: Path) -> None:
 
 
 def test_doctor_exits_with_3_where_redis_is_away_and_looks_at_the_rest_all_the_same(cli: Cli, project: Path) -> None:
-    shown = cli("doctor", "--json", "--redis-url", "redis://127.0.0.1:1")
+    shown = cli("doctor", "--json", "--redis-url", "redis://job:hunter2@127.0.0.1:1")
     assert shown.exit_code == 3
+    assert "hunter2" not in shown.stdout + shown.stderr
     checks = {check["name"]: check for check in shown.document["checks"]}
     assert checks["online store"]["verdict"] == "fail"
     assert "can't be reached" in checks["online store"]["detail"]

@@ -11,6 +11,7 @@ from typing import Final
 from featurekit.online.redis.address import read_address
 from featurekit.online.redis.errors import ReplyError, translate
 from featurekit.online.redis.peer import MORE, Peer, Reply, new_reader, pack
+from featurekit.online.redis.pushes import Pushes
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
 from featurekit.online.redis.steps import Answered, Ask
 from featurekit.online.store import Value
@@ -99,6 +100,10 @@ class AsyncRedisStore:
             return values
         except (OSError, ReplyError) as error:
             raise translate(error, self.name, round(allowed * 1000)) from error
+
+    def pushes(self, prefixes: Sequence[bytes]) -> Pushes:
+        """Return what waits, in a thread of its own, for what servers say of keys that begin so."""
+        return Pushes(self._route, self.name, prefixes)
 
     async def _exchange(self, ask: Ask, until: float) -> Answered:
         """As `Links.exchange`."""

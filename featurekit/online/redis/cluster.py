@@ -81,6 +81,10 @@ class ClusterRoute:
         slot_map = yield from self._current()
         return _owner(slot_map, slot_of(key))
 
+    def masters(self) -> Steps[tuple[Peer, ...]]:
+        self._is_stale = True
+        return (yield from self._current()).masters
+
     def layout(self) -> Steps[Layout]:
         self._is_stale = True
         slot_map = yield from self._current()

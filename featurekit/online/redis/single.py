@@ -32,6 +32,10 @@ class SingleRoute:
         yield from ()
         return self._peer
 
+    def masters(self) -> Steps[tuple[Peer, ...]]:
+        yield from ()
+        return (self._peer,)
+
     def layout(self) -> Steps[Layout]:
         yield from ()
         return Layout((self._peer,))
@@ -84,8 +88,11 @@ class SentinelRoute:
             self._master = yield from self._ask_sentinels()
         return self._master
 
+    def masters(self) -> Steps[tuple[Peer, ...]]:
+        return ((yield from self.master_of(b"")),)
+
     def layout(self) -> Steps[Layout]:
-        return Layout(((yield from self.master_of(b"")),))
+        return Layout((yield from self.masters()))
 
     def learn(self, peer: Peer, error: Exception) -> Peer | None:
         is_gone = isinstance(error, OSError) or (

@@ -45,6 +45,9 @@ class Route(Protocol):
     def master_of(self, key: bytes) -> Steps[Peer]:
         """Return the server that takes writes of a key."""
 
+    def masters(self) -> Steps[tuple[Peer, ...]]:
+        """Return the servers that have keys now, asked with no more rights than a read takes."""
+
     def layout(self) -> Steps[Layout]:
         """Return the masters as they are now."""
 

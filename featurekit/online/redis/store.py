@@ -14,6 +14,8 @@ from featurekit.online.redis.confirm import confirm, server_fields
 from featurekit.online.redis.errors import ReplyError, is_passing, translate
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
+from featurekit.online.redis.pushes import Pushes
+from featurekit.online.redis.rights import Lacking, lacking_rights
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
 from featurekit.online.redis.steps import Steps
 from featurekit.online.store import Value
@@ -51,6 +53,10 @@ class RedisStore:
             return self._run(self._route.read(keys), time.monotonic() + allowed)
         except (OSError, ReplyError) as error:
             raise translate(error, self.name, round(allowed * 1000)) from error
+
+    def pushes(self, prefixes: Sequence[bytes]) -> Pushes:
+        """Return what waits, in a thread of its own, for what servers say of keys that begin so."""
+        return Pushes(self._route, self.name, prefixes)
 
     def find(self, prefix: bytes) -> Iterator[bytes]:
         for _, keys in self._walk(_glob_escaped(prefix) + b"*"):
@@ -105,6 +111,28 @@ class RedisStore:
                     why="an evicted row would read as an entity without one: a wrong answer nobody notices",
                     try_="CONFIG SET maxmemory-policy noeviction, also in its configuration file",
                 )
+
+    def lacking_rights(self, prefix: bytes) -> Lacking:
+        """Return what this user is refused of what lookups and jobs send; nothing is changed.
+
+        Of a cluster, one node is asked.
+        """
+
+        def look(until: float) -> Lacking:
+            peer = self._run(self._route.master_of(prefix), until)
+            link = Link(peer, until)
+            try:
+                return lacking_rights(
+                    link,
+                    prefix,
+                    until,
+                    is_cluster=not self.reads_at_once,
+                    is_watched=peer.access.must_be_master,
+                )
+            finally:
+                link.close()
+
+        return self._tried(look)
 
     def _ask_masters(self, *commands: Command) -> list[list[Reply]]:
         def ask(until: float) -> list[list[Reply]]:
