@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -68,6 +68,9 @@ auc: setup ## a model trained as declared, as served, by event time: what each s
 
 record: setup ## ask Spark for the expected values of tests/semantics/
 	$(RUN) -m tests.semantics.record
+
+vectors: setup ## write docs/vectors/, the test vectors for clients in other languages
+	$(RUN) -m tests.online.vectors
 
 agree: setup ## all paths give the same bits: November 2013, or drawn worlds and a plain reference: make agree SEEDS=200
 	$(RUN) -m benchmarks.agree $(addprefix --seeds ,$(SEEDS))
