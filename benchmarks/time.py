@@ -12,67 +12,25 @@ Rounds alternate; times are medians, without the start of sessions. Values are c
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import numpy as np
 
-from benchmarks.report import fail, finish
+from benchmarks.report import finish
+from benchmarks.sides import Side, feast_python
 from benchmarks.time_compare import against_feast, differing_from_join
 from benchmarks.time_data import Shape, write_latest_world, write_world
-from benchmarks.tree import PeakMemory
 
-ROOT: Final = Path(__file__).parents[1]
 FEAST: Final = "feast[duckdb]==0.67.0"
 # The share of the key of rank r is (r + 1)^-skew: with 0.7 a plain join goes through some 80 million pairs, which takes
 # it minutes; with the 0.87 of many real logs it would be 450 million.
 SKEW: Final = 0.7
 SIZES: Final = (1, 2, 4)
-
-
-class Side:
-    """A process that takes a command a line and answers with what it took; alone at work while it is asked."""
-
-    def __init__(self, python: Path | str, module: str, *arguments: str) -> None:
-        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self._process = subprocess.Popen(
-            [str(python), "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environ,
-        )
-
-    def __enter__(self) -> Side:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(60)
-
-    def ask(self, command: str, folder: Path) -> dict[str, float]:
-        """Return wall and CPU seconds, rows, and the peak of the processes' memory in GiB."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with PeakMemory(self._process.pid) as memory:
-            self._process.stdin.write(f"{command} {folder}\n")
-            self._process.stdin.flush()
-            while (line := self._process.stdout.readline()) and not line.startswith("{"):
-                pass
-        if not line:
-            fail(f"{command} did not answer: see what it said above")
-        return {**json.loads(line), "gib": memory.gib}
 
 
 def beside_join(scratch: Path, shape: Shape, rounds: int) -> dict[str, Any]:
@@ -92,7 +50,7 @@ def beside_feast(scratch: Path, rows: int, labels: int, rounds: int, seed: int) 
     """Return medians of the three sides, and where their values differ."""
     world = scratch / "latest"
     write_latest_world(world, rows=rows, entities=max(1, rows // 10), labels=labels, seed=seed)
-    python = _feast_python()
+    python = feast_python("feast", FEAST)
     runs: dict[str, list[dict[str, float]]] = {"ours": [], "dask": [], "duckdb": []}
     with (
         Side(sys.executable, "benchmarks.time_sides", str(scratch / "spark")) as ours,
@@ -129,18 +87,6 @@ def _medians(runs: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, flo
         name: {key: statistics.median(run[key] for run in found) for key in ("wall", "cpu", "gib")}
         for name, found in runs.items()
     }
-
-
-def _feast_python() -> Path:
-    """Return the Python of an environment with Feast, made under .featurekit/ where there is none yet."""
-    folder = ROOT / ".featurekit" / "feast"
-    python, installed = folder / "bin" / "python", folder / ".installed"
-    if not installed.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", FEAST]
-        subprocess.run(install, check=True)
-        installed.touch()
-    return python
 
 
 def _table(title: str, medians: dict[str, Any], names: Sequence[str]) -> None:
