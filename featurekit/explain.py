@@ -97,7 +97,7 @@ def explain_service(service: CompiledService, shapes: tuple[ShapeChoice, ...]) -
             ("entity keys", _columns(service.keys.fields)),
             ("request", _columns(service.request.fields) or "nothing else"),
             ("answers", f"{len(service.outputs)} features: " + ", ".join(output.name for output in service.outputs)),
-            ("without the store", _without_store(service.service.unavailable)),
+            ("without the store", _without_store(service.service.on_unavailable)),
             ("fingerprint", service.fingerprint.data),
         ),
         slots=(),

@@ -36,7 +36,7 @@ def lookup_plan(service: CompiledService) -> LookupPlan:
             for item in service.on_demand
         ),
         outputs=tuple(Field(output.name, output.type, output.nullable) for output in service.outputs),
-        on_unavailable=service.service.unavailable,
+        on_unavailable=service.service.on_unavailable,
     )
 
 

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from featurekit.apply import apply, register, switch_ready
+from featurekit.clock import MINUTE
 from featurekit.errors import OnlineStoreError, RegistryError
+from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.online import embedded
+from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace, Namespace, pointer_text
 from featurekit.online.publish import published_services
 from featurekit.online.redis import RedisStore
@@ -422,6 +425,44 @@ def test_a_plan_that_changes_under_the_same_fingerprint_is_followed_by_its_reade
     assert before is not None
     bodies = store.read([PLACE.plan("score", before), PLACE.plan("score", after)])
     assert bodies == [score.lookup_plan, again.lookup_plan]  # a reader in flight finishes with the one it began with
+    assert registry.deployed().service_numbers["score"] == 1
+
+
+STAND_INS = {
+    "error": OnUnavailable(Instead.ERROR),
+    "null": OnUnavailable(Instead.NULL),
+    "default": OnUnavailable(Instead.DEFAULT),
+    "{last_known: 90m}": OnUnavailable(Instead.LAST_KNOWN, 90 * MINUTE),
+}
+
+
+def test_what_stands_in_for_the_store_is_declared_moved_to_and_taken_back_under_one_version(
+    registry: Registry, store: RedisStore, tmp_path: Path
+) -> None:
+    plain = shop(tmp_path)
+    register(plain, registry, store, PLACE, NOW)
+    materialize(registry, store, "spend")
+    with FeatureClient(project=PLACE.project, environment=PLACE.environment, store=store, clock=lambda: NOW) as client:
+        for written, policy in STAND_INS.items():
+            change = (
+                "score: {features: [spend, basket]}",
+                f"score: {{features: [spend, basket], on_unavailable: {written}}}",
+            )
+            desired = shop(tmp_path, change)
+            assert fingerprint(desired, "score") == fingerprint(plain, "score")
+
+            done = register(desired, registry, store, PLACE, NOW)
+
+            assert explain(done.plan) == (
+                "~ service score v1 (metadata changed: on_unavailable)",
+                "  publish the lookup plan of score v1",
+            )
+            assert client.plan("score").on_unavailable == policy
+            assert client.lookup("score", {"user_id": 1}, {"price": 1.0}).fingerprint == fingerprint(plain, "score")
+            assert register(desired, registry, store, PLACE, NOW).plan.is_empty
+
+        register(plain, registry, store, PLACE, NOW)
+        assert client.plan("score").on_unavailable is None
     assert registry.deployed().service_numbers["score"] == 1
 
 

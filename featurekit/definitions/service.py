@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator
 from pydantic import Field as Attribute
 
-from featurekit.definitions.base import (
-    ONE_CASE,
-    WRITTEN,
-    Definition,
-    Name,
-    PositiveMicros,
-    Text,
-    as_tuple,
-    problem_here,
-    refuse,
-)
+from featurekit.definitions.base import ONE_CASE, Definition, Name, Text, as_tuple, problem_here
 from featurekit.definitions.problem import Problem
-from featurekit.on_unavailable import Instead, OnUnavailable
+from featurekit.definitions.stand_in import WrittenPolicy
 
 
 class ServiceFeatures(Definition):
@@ -39,48 +29,14 @@ class ServiceFeatures(Definition):
         return self.alias or self.view
 
 
-class LastKnown(Definition):
-    """Answer with the rows that the client was last answered with, if the store confirmed them so long ago at most."""
-
-    last_known: PositiveMicros
-
-
-def _on_unavailable(value: Any, info: ValidationInfo) -> Any:
-    if value is None and info.context == WRITTEN:
-        # In a file a bare null is the choice of that name; who makes none leaves the field away.
-        return Instead.NULL.value
-    if value is None or isinstance(value, LastKnown) or value in _WITHOUT_AGE:
-        return value
-    if not isinstance(value, dict) or value.keys() != {"last_known"}:
-        what = "last_known has no age limit" if value == Instead.LAST_KNOWN.value else f"{value!r} is no answer"
-        try_ = f"{', '.join(_WITHOUT_AGE)} or {{last_known: 1h}}"
-        refuse([problem_here(what, why="it says what lookups answer where the store can't", try_=try_)])
-    return value
-
-
-_WITHOUT_AGE: Final = (Instead.ERROR.value, Instead.NULL.value, Instead.DEFAULT.value)
-WithoutAge = Literal["error", "null", "default"]
-
-
 class FeatureService(Definition):
-    """`on_unavailable` is what lookups answer where the store can't; it is no part of what the values mean."""
+    """Features under one name; `on_unavailable` is no part of what they mean, and None where nothing was declared."""
 
     name: Name
     features: Annotated[tuple[ServiceFeatures, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
-    on_unavailable: Annotated[WithoutAge | LastKnown | None, BeforeValidator(_on_unavailable)] = None
+    on_unavailable: WrittenPolicy = None
     owner: str | None = None
     description: str | None = None
-
-    @property
-    def unavailable(self) -> OnUnavailable | None:
-        """What stands in for a view that is unavailable; None where nothing was declared."""
-        match self.on_unavailable:
-            case None:
-                return None
-            case LastKnown(last_known=max_age):
-                return OnUnavailable(Instead.LAST_KNOWN, max_age)
-            case chosen:
-                return OnUnavailable(Instead(chosen))
 
     def problems(self) -> Iterator[Problem]:
         return _clashes(self.features)

@@ -10,6 +10,7 @@ from featurekit.registry.state import Deployed, Desired, DesiredService, Desired
 _FEATURE = "features/"
 _COLUMN = "source.columns."
 _ORDERS = frozenset({"order of features", "outputs"})
+_IN_PLAN = frozenset({"on_unavailable"})  # what is written in a plan and decides no values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +129,10 @@ def _written_differs(old: ViewVersion | ServiceVersion, new: DesiredView | Desir
 
 
 def _service_written_differs(old: ServiceVersion, new: DesiredService) -> tuple[str, ...]:
+    written = _written_differs(old, new)
     # The same meaning in another encoding: a later featurekit writes its plans so.
-    encoding = ("lookup plan",) if old.lookup_plan != new.lookup_plan else ()
-    return (*_written_differs(old, new), *encoding)
+    is_encoded_anew = old.lookup_plan != new.lookup_plan and _IN_PLAN.isdisjoint(written)
+    return (*written, "lookup plan") if is_encoded_anew else written
 
 
 def _differing(before: dict[str, str], after: dict[str, str]) -> list[str]:

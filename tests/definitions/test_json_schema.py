@@ -38,6 +38,10 @@ def service(*features: Any) -> dict[str, Any]:
     return {"feature_services": {"s": {"features": list(features)}}}
 
 
+def standing_in(policy: Any) -> dict[str, Any]:
+    return {"feature_services": {"s": {"features": ["load"], "on_unavailable": policy}}}
+
+
 def test_schema_is_a_valid_schema_of_its_dialect() -> None:
     assert SCHEMA["$schema"] == DIALECT
     Draft202012Validator.check_schema(SCHEMA)
@@ -74,6 +78,9 @@ def test_real_definitions_fit_the_schema(path: Path) -> None:
         feature(default="x", expect={"in_set": ["x", "y"], "max_null_share": 0.1}),
         {"on_demand_feature_views": {"trip": {"request": {"d": "double"}, "features": {"far": {"sql": "d > 1"}}}}},
         service("load", "load.n", "load as other", "load.n as other"),
+        standing_in(None),
+        standing_in("default"),
+        standing_in({"last_known": "1h"}),
         service(
             {"view": "load", "alias": "a", "keys": {"airport": "dest"}},
             {"view": "load as b"},
@@ -120,6 +127,8 @@ def test_what_people_write_fits_the_schema(document: Any) -> None:
         (feature(expect={"between": [1]}), "$.feature_views.load.features.n.expect"),
         (service(), "$.feature_services.s.features"),
         (service("a b"), "$.feature_services.s.features[0]"),
+        (standing_in("nul"), "$.feature_services.s.on_unavailable"),
+        (standing_in({"last_known": 3}), "$.feature_services.s.on_unavailable"),
         (service({"alias": "x"}), "$.feature_services.s.features[0]"),
         (service({"view": "load", "key": {}}), "$.feature_services.s.features[0]"),
     ],

@@ -193,6 +193,22 @@ CASES = [
         "on_demand_feature_views:\n  t: {request: {d: double}, features: {D: {sql: a}}}\n",
         [("2:40", "on-demand feature view t: D is a feature, and d a request value")],
     ),
+    (
+        service("[load]") + "    on_unavailable: nul\n",
+        [("4:21", "feature service s: 'nul' is nothing that can stand in")],
+    ),
+    (
+        service("[load]") + "    on_unavailable: last_known\n",
+        [("4:21", "feature service s: last_known has no age limit")],
+    ),
+    (
+        service("[load]") + "    on_unavailable: {last_known: 0s}\n",
+        [("4:34", "feature service s: '0s' is not an age")],
+    ),
+    (
+        service("[load]") + "    on_unavailable: {last_known: 1 hour}\n",
+        [("4:34", "feature service s: '1 hour' is not a duration")],
+    ),
     (service("[lod]"), [("3:16", "feature service s: there is no view lod")]),
     (service("[load.n]"), [("3:16", "feature service s: the view load has no feature n")]),
     (service("[trip.far]"), [("3:16", "feature service s: the view trip has no feature far")]),
