@@ -88,7 +88,12 @@ def drawn_rows(seed: int, days: int = 22) -> list[dict[str, Any]]:
     # Nothing else touches this one on the day on which its only event moves to another.
     lonely = rows[0] | {"name": "lonely", "number": 1, "id": "lonely", "s": 0, "event": START + DAY + 13 * HOUR}
     lonely["created"] = lonely["event"]
-    return [*rows, lonely, lonely | {"name": "moved", "created": START + 5 * DAY + 12 * HOUR}]
+    # This one's first event moves to another, and the day after only this one is touched: of the other is to be known.
+    left = lonely | {"name": "left", "id": "left", "s": 1, "d": 2.5, "i": 1, "event": START + 13 * HOUR}
+    left["created"] = left["event"]
+    again = left | {"id": "again", "d": 0.5, "i": 2, "event": START + 60 * HOUR, "created": START + 60 * HOUR}
+    taken = left | {"name": "taken", "created": START + 36 * HOUR}
+    return [*rows, lonely, lonely | {"name": "moved", "created": START + 5 * DAY + 12 * HOUR}, left, taken, again]
 
 
 def _corrected(chance: random.Random, row: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
