@@ -42,7 +42,7 @@ class AsyncFeatureClient(LookupClient):
     ) -> None:
         self._store = open_async_store(url, timeout_ms=round(timeout_ms)) if store is None else store
         self._home: list[asyncio.AbstractEventLoop] = []  # a list: shared with what `unlogged` returns
-        super().__init__(self._store.name, project, environment, timeout_ms, options)
+        super().__init__(self._store, project, environment, timeout_ms, options)
 
     async def lookup(
         self,
@@ -70,6 +70,8 @@ class AsyncFeatureClient(LookupClient):
         return await self._carry(self._lookups.services(), self._calls.begin())
 
     async def close(self) -> None:
+        if self._tracking is not None:
+            await asyncio.to_thread(self._tracking.close)
         await self._store.close()
 
     async def __aenter__(self) -> Self:

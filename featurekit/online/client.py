@@ -41,7 +41,7 @@ class FeatureClient(LookupClient):
         **options: Unpack[ClientOptions],
     ) -> None:
         self._store = open_store(url, timeout_ms=round(timeout_ms)) if store is None else store
-        super().__init__(self._store.name, project, environment, timeout_ms, options)
+        super().__init__(self._store, project, environment, timeout_ms, options)
 
     def lookup(
         self,
@@ -79,6 +79,8 @@ class FeatureClient(LookupClient):
         return self._carry(self._lookups.services(), self._calls.begin())
 
     def close(self) -> None:
+        if self._tracking is not None:
+            self._tracking.close()
         self._store.close()
 
     def __enter__(self) -> Self:

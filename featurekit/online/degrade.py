@@ -91,9 +91,9 @@ class LastKnown:
         with self._lock:
             self._rows, self._bytes = OrderedDict(), 0
 
-    def remember(self, view: PlannedView, pick: Pick, keys: KeyTexts, rows: Rows) -> None:
-        """Keep what the store has just answered for a view: a row for each key."""
-        now = self._elapsed()
+    def remember(self, view: PlannedView, pick: Pick, keys: KeyTexts, rows: Rows, age_s: float = 0.0) -> None:
+        """Keep what the store has answered for a view, so long ago: a row for each key."""
+        now = self._elapsed() - age_s
         with self._lock:
             for key, row in zip(keys, rows, strict=True):
                 if key is not None:

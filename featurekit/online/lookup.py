@@ -9,6 +9,7 @@ from featurekit.clock import Instant
 from featurekit.errors import KeyTypeError, NotRegisteredError, OnlineStoreError, StoreEmptyError
 from featurekit.on_unavailable import Instead
 from featurekit.online.answer import AnswerPlan, ViewRows
+from featurekit.online.cache import KeptValues
 from featurekit.online.degrade import LastKnown, check_available, reason_of
 from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace
 from featurekit.online.planned import Pick, PlannedService
@@ -69,7 +70,8 @@ class Lookups:
                     continue
                 views = _views(planned, picks, keys, values)
                 if planned.on_unavailable is not None:
-                    views = self._completed(planned, picks, keys, views, at)
+                    age_s = values.age_s if isinstance(values, KeptValues) else 0.0
+                    views = self._completed(planned, picks, keys, views, at, age_s)
                 return _features(answers, columns, views, at)
             raise OnlineStoreError(
                 f"{service} could not be looked up: its plan or its heads changed {_TRIES} times meanwhile",
@@ -147,6 +149,7 @@ class Lookups:
         keys: Sequence[KeyTexts],
         views: list[ViewRows],
         at: Instant,
+        age_s: float = 0.0,
     ) -> list[ViewRows]:
         """Return the views, the last known rows in place of those that are unavailable, where they may stand in."""
         policy = planned.on_unavailable
@@ -156,7 +159,7 @@ class Lookups:
         for view, pick, found in zip(planned.views, picks, views, strict=True):
             texts = keys[view.encoder]
             if found.as_of is not None and pick is not None:
-                self._last_known.remember(view, pick, texts, found.rows)
+                self._last_known.remember(view, pick, texts, found.rows, age_s)
                 completed.append(found)
                 continue
             recalled = self._last_known.recall(view, texts, at=at, max_age=policy.max_age, otherwise=found.reason)

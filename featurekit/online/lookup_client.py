@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random as randomness
 import time
-from copy import copy
 from datetime import datetime
 from typing import Any, Self, TypedDict
 
 from featurekit.clock import Clock, Instant, from_datetime, system_clock
 from featurekit.online.breaker import Breaker, Elapsed
+from featurekit.online.cache import Cache, CachedReads, since_boot
 from featurekit.online.calls import Calls, Random
 from featurekit.online.degrade import LAST_KNOWN_BYTES, LastKnown
 from featurekit.online.keys import Namespace
@@ -17,6 +17,8 @@ from featurekit.online.lookup import Lookups, Steps
 from featurekit.online.result import Features
 from featurekit.online.retries import Retries
 from featurekit.online.served_log import ServedLog
+from featurekit.online.store import AsyncReadableStore, ReadableStore
+from featurekit.online.tracking import tracking
 
 
 class ClientOptions(TypedDict, total=False):
@@ -24,14 +26,16 @@ class ClientOptions(TypedDict, total=False):
 
     `clock` is asked once per request: what is served is as of then. `breaker` may be shared with other clients of the
     store. Up to `last_known_bytes` of rows are kept for services that answer with them (`on_unavailable:
-    {last_known: …}`). What is answered goes into `log`, which stays the caller's to close. `elapsed` measures what
-    passes, `random` draws how long to wait before a read is sent again.
+    {last_known: …}`). With `cache`, what was just read is answered without a read. What is answered goes into `log`,
+    which stays the caller's to close. `elapsed` measures what passes, `random` draws how long to wait before a read is
+    sent again.
     """
 
     clock: Clock
     retries: Retries
     breaker: Breaker
     last_known_bytes: int
+    cache: Cache | None
     log: ServedLog | None
     elapsed: Elapsed
     random: Random
@@ -40,13 +44,20 @@ class ClientOptions(TypedDict, total=False):
 class LookupClient:
     """The part of a client that reads nothing itself."""
 
-    def __init__(self, store: str, project: str, environment: str, timeout_ms: float, options: ClientOptions) -> None:
+    def __init__(
+        self,
+        store: ReadableStore | AsyncReadableStore,
+        project: str,
+        environment: str,
+        timeout_ms: float,
+        options: ClientOptions,
+    ) -> None:
         elapsed = options.get("elapsed", time.monotonic)
         kept = LastKnown(elapsed, options.get("last_known_bytes", LAST_KNOWN_BYTES))
         self._namespace = Namespace(project, environment)
         self._lookups = Lookups(self._namespace, kept)
         self._calls = Calls(
-            store,
+            store.name,
             timeout_ms=timeout_ms,
             retries=options.get("retries") or Retries(),
             breaker=options.get("breaker") or Breaker(elapsed=elapsed),
@@ -54,6 +65,11 @@ class LookupClient:
             random=options.get("random", randomness.random),
         )
         self._clock = options.get("clock", system_clock)
+        cache = options.get("cache")
+        self._cached = (
+            None if cache is None else CachedReads(cache, self._namespace, options.get("elapsed", since_boot))
+        )
+        self._tracking = None if cache is None or self._cached is None else tracking(cache, self._cached, store)
         self._log = options.get("log")
 
     @property
@@ -74,10 +90,21 @@ class LookupClient:
 
     def unlogged(self) -> Self:
         """Return the same client for lookups that serve nobody, such as those of a check: they are not logged."""
-        client = copy(self)
-        client._log = None
+        client = object.__new__(type(self))
+        client.__dict__.update(self.__dict__, _log=None)
         return client
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError(
+            f"a {type(self).__name__} can't be pickled or copied: it has connections."
+            " Make one where it is used; forked processes may share their parent's"
+        )
 
     def _steps(self, service: str, entities: Any, request: Any, at: datetime | Instant | None) -> Steps:
         instant = self._clock() if at is None else (from_datetime(at) if isinstance(at, datetime) else at)
-        return self._lookups.steps(service, entities, request, instant)
+        steps = self._lookups.steps(service, entities, request, instant)
+        if self._cached is None:
+            return steps
+        if self._tracking is not None:
+            self._tracking.begin()
+        return self._cached.steps(steps)
