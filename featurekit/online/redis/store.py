@@ -17,12 +17,13 @@ from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
 from featurekit.online.redis.pushes import Pushes
 from featurekit.online.redis.rights import Lacking, lacking_rights
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
-from featurekit.online.redis.steps import Steps
+from featurekit.online.redis.steps import Layout, Steps
 from featurekit.online.store import Value
 
 _SCAN_STEP: Final = 1000
 _CHANGE_TRIES: Final = 100
 _WALK_TRIES: Final = 5
+_WALK_PASSES: Final = 2
 # Between tries. A server that can't be reached is given up after the first few; what passes by itself, after all.
 _PAUSES_S: Final = (0.02, 0.1, 0.3, 0.6, 1.0, 2.0, 3.0, 3.0)
 _UNREACHABLE_TRIES: Final = 3
@@ -59,33 +60,39 @@ class RedisStore:
         return Pushes(self._route, self.name, prefixes)
 
     def find(self, prefix: bytes) -> Iterator[bytes]:
-        for _, keys in self._walk(_glob_escaped(prefix) + b"*"):
+        for keys in self._walk(_glob_escaped(prefix) + b"*"):
             yield from keys
 
     def write(self, values: Mapping[bytes, bytes], *, expires_at_ms: int | None = None) -> None:
         expiry = () if expires_at_ms is None else (b"PXAT", b"%d" % expires_at_ms)
         copied = {copy: value for key, value in values.items() for copy in (key, *self._route.copies(key))}
-        for keys in self._route.groups(list(copied)):
-            commands: list[Command] = [(b"SET", key, copied[key], *expiry) for key in keys]
-            if len(commands) > 1:
-                commands = [(b"MULTI",), *commands, (b"EXEC",)]
-            self._at(keys[0], partial(_ask, commands), is_write=True)
+        groups = self._route.groups(list(copied))
+        self._each([keys[0] for keys in groups if len(keys) == 1], lambda key: ((b"SET", key, copied[key], *expiry),))
+        for keys in groups:
+            if len(keys) > 1:
+                commands = [(b"SET", key, copied[key], *expiry) for key in keys]
+                self._at(keys[0], partial(_ask, [(b"MULTI",), *commands, (b"EXEC",)]), is_write=True)
 
     def change(self, key: bytes, to: Callable[[Value], Value]) -> Value:
         changed = self._at(key, partial(_change, key, to), is_write=True)
-        for copy in self._route.copies(key):
-            self._at(copy, partial(_set, copy, changed), is_write=True)
+        copies = self._route.copies(key)
+        if changed is None:
+            self._each(copies, lambda copy: ((b"UNLINK", copy),))
+        else:
+            self._each(copies, lambda copy: ((b"SET", copy, changed, b"KEEPTTL"),))
         return changed
 
     def extend(self, key: bytes, *, expires_at_ms: int) -> bool:
         at = b"%d" % expires_at_ms
-
-        keys = (key, *self._route.copies(key))
-        return all(self._at(one, partial(_extend, one, at), is_write=True) for one in keys)
+        # Not later than what it had, or gone: PEXPIREAT answers alike.
+        answered = self._each(
+            (key, *self._route.copies(key)), lambda one: ((b"PEXPIREAT", one, at, b"GT"), (b"EXISTS", one))
+        )
+        return all(is_later or is_there for is_later, is_there in answered)
 
     def delete(self, pattern: bytes, *, endings: tuple[bytes, ...] = (b"",)) -> int:
         deleted = 0
-        for _, keys in self._walk(pattern):
+        for keys in self._walk(pattern):
             found = [key for key in keys if key.endswith(endings)]
             for group in self._route.groups(found) if found else ():
                 deleted += self._at(group[0], partial(_unlink, group))
@@ -136,14 +143,31 @@ class RedisStore:
 
     def _ask_masters(self, *commands: Command) -> list[list[Reply]]:
         def ask(until: float) -> list[list[Reply]]:
-            layout = self._run(self._route.layout(), until)
-            return [self._ask(peer, commands, until) for peer in layout.masters]
+            return [self._ask(peer, commands, until) for peer in self._layout(until).masters]
 
         return self._tried(ask)
 
     def _ask(self, peer: Peer, commands: Sequence[Command], until: float) -> list[Reply]:
         with self._lent(peer, until) as link:
             return link.ask(*commands, until=until)
+
+    def _each(self, keys: Sequence[bytes], commands: Callable[[bytes], Sequence[Command]]) -> list[list[Reply]]:
+        """Write the keys, each with its commands, and return each one's replies: one connection to each server."""
+        until = time.monotonic() + self._timeout_ms / 1000
+        replies: dict[bytes, list[Reply]] = {}
+        try:
+            by_peer: dict[Peer, list[bytes]] = {}
+            for key in keys:
+                by_peer.setdefault(self._run(self._route.master_of(key), until), []).append(key)
+            for peer, mine in by_peer.items():
+                with self._lent(peer, until) as link:
+                    answered = iter(link.ask(*(command for key in mine for command in commands(key)), until=until))
+                    confirm(link, self._timeout_ms, on_disk=not self.reads_at_once)
+                replies |= {key: [next(answered) for _ in commands(key)] for key in mine}
+        except (OSError, ReplyError):
+            # Again, key by key: a server is gone, or a slot is on its way, and each is followed to where it is.
+            replies = {key: self._at(key, partial(_ask, commands(key)), is_write=True) for key in keys}
+        return [replies[key] for key in keys]
 
     def _at(self, key: bytes, act: Callable[[_Call], Result], *, is_write: bool = False) -> Result:
         """Return what `act` makes of a connection to the key's server, wherever that is or becomes."""
@@ -185,26 +209,29 @@ class RedisStore:
             self._route.learn(peer, error)
             raise
 
-    def _walk(self, pattern: bytes) -> Iterator[tuple[Peer, list[bytes]]]:
-        """Yield the keys that match, of every master; all again where keys moved between masters meanwhile."""
-        for _ in range(_WALK_TRIES):
-            before = self._tried(lambda until: self._run(self._route.layout(), until))
+    def _walk(self, pattern: bytes) -> Iterator[list[bytes]]:
+        """Yield the keys that match, of every master; all twice where keys move between masters meanwhile.
+
+        A key that moves is passed over where its new server was walked before its old one: the second time it is there.
+        """
+        passes, failures = 0, 0
+        while passes < _WALK_PASSES:
+            before = self._tried(self._layout)
             try:
                 for peer in before.masters:
-                    for keys in self._scan(peer, pattern):
-                        yield peer, keys
-                after = self._tried(lambda until: self._run(self._route.layout(), until))
+                    yield from self._scan(peer, pattern)
             except (OSError, ReplyError) as error:
-                if not is_passing(error):
+                failures += 1
+                if failures == _WALK_TRIES or not is_passing(error):
                     raise translate(error, self.name, self._timeout_ms) from error
                 continue
+            passes += 1
+            after = self._tried(self._layout)
             if after == before and not after.is_moving:
                 return
-        raise OnlineStoreError(
-            f"the keys of the online store could not be walked: they moved between servers in {_WALK_TRIES} tries",
-            where=self.name,
-            try_="run it again when no slots are moved and no server is replaced",
-        )
+
+    def _layout(self, until: float) -> Layout:
+        return self._run(self._route.layout(), until)
 
     def _scan(self, peer: Peer, pattern: bytes) -> Iterator[list[bytes]]:
         cursor, step = b"0", b"%d" % _SCAN_STEP
@@ -249,12 +276,6 @@ def _ask(commands: Sequence[Command], call: _Call) -> list[Reply]:
     return call.ask(*commands)
 
 
-def _extend(key: bytes, at: bytes, call: _Call) -> bool:
-    # Not later than what it had, or gone: PEXPIREAT answers alike.
-    is_later, is_there = call.ask((b"PEXPIREAT", key, at, b"GT"), (b"EXISTS", key))
-    return bool(is_later or is_there)
-
-
 def _change(key: bytes, to: Callable[[Value], Value], call: _Call) -> Value:
     for _ in range(_CHANGE_TRIES):
         _, old = call.ask((b"WATCH", key), (b"GET", key))
@@ -277,10 +298,6 @@ def _change(key: bytes, to: Callable[[Value], Value], call: _Call) -> Value:
             return new
         # None: another writer was faster; begin again with what it wrote.
     raise OnlineStoreError(f"{key.decode()} could not be changed: others changed it {_CHANGE_TRIES} times meanwhile")
-
-
-def _set(key: bytes, value: Value, call: _Call) -> None:
-    call.ask((b"UNLINK", key) if value is None else (b"SET", key, value, b"KEEPTTL"))
 
 
 def _unlink(keys: Sequence[bytes], call: _Call) -> int:
