@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Final
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
+from featurekit.offline.direct_source import DirectSource
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.history import History
+from featurekit.offline.history import History, HistoryEntry
 from featurekit.offline.incremental import incremental_frame
-from featurekit.offline.materialize import materialized_frame
+from featurekit.offline.materialize import OfflineRows, materialized_frame
+from featurekit.offline.newest_rows import direct_view, events_in_reach, newest_rows
 from featurekit.registry.state import RefreshKind
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+FEW_EVENTS: Final = 4
+"""Events for each kept row up to which all are read. A choice: a kept row goes through Spark whole, an event's key and
+times do not go through Spark at all."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,14 +33,26 @@ class Computation:
     reason: str | None = None
     computed: int | None = None
 
-    def __call__(self, engine: BatchEngine, view: CompiledView, as_of: Instant) -> DataFrame:
+    def __call__(self, engine: BatchEngine, view: CompiledView, as_of: Instant) -> OfflineRows:
         base = None if self.history is None else self.history.latest(view, before=as_of)
-        if self.history is not None and base is not None:
+        source = direct_view(engine, view)
+        if base is not None and not _is_less_than_kept(source, as_of, base):
+            assert self.history is not None
             found = incremental_frame(engine, view, as_of, base, self.history.read(engine, view, base))
             self.reason = found.reason
             if found.frame is not None:
                 self.kind, self.computed = RefreshKind.INCREMENTAL, found.changed
-                return found.frame
+                return OfflineRows(found.frame)
+        elif base is not None:
+            self.reason = "reading each newest row is less work than what is kept of all"
         elif self.history is not None:
             self.reason = "no earlier refresh is kept"
-        return materialized_frame(engine, view, as_of)
+        newest = source if isinstance(source, str) else newest_rows(engine, source, as_of)
+        if isinstance(newest, str):
+            return OfflineRows(materialized_frame(engine, view, as_of))
+        return OfflineRows(engine.numbered(len(newest.parts)), newest)
+
+
+def _is_less_than_kept(source: DirectSource | str, as_of: Instant, base: HistoryEntry) -> bool:
+    """Return whether all of a source's events are so few that reading them beats a merge with the rows of the base."""
+    return not isinstance(source, str) and events_in_reach(source, as_of) <= FEW_EVENTS * base.rows

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -19,11 +18,11 @@ from featurekit.clock import Instant
 from featurekit.compiled import CompiledView, SlotFunction
 from featurekit.definitions.source import SourceFormat, SourceKind
 from featurekit.errors import InputError, SourceError
-from featurekit.expr.nodes import Column, Node
+from featurekit.expr.nodes import Node
 from featurekit.expr.show import show
+from featurekit.offline.arrow_columns import canonical_column, computed, whole_column
 from featurekit.offline.rows_sql import RowExpressions, latest_arguments
 from featurekit.source_files import is_remote, source_files
-from featurekit.targets.arrow import compile_batch
 from featurekit.targets.vectors.evaluate import is_vectorised
 from featurekit.types import DataType, Timestamp, is_nested
 
@@ -105,21 +104,21 @@ def read_events(
     """
     view = source.view
     table = _read(source, since, until)
-    source_columns = {name: _canonical(_column(table[name], kind)) for name, kind in source.columns.items()}
+    source_columns = {name: canonical_column(whole_column(table[name], kind)) for name, kind in source.columns.items()}
     event = source_columns[view.source.event_timestamp]
     created = event if view.source.created_timestamp is None else source_columns[view.source.created_timestamp]
     kept = pc.and_(event.is_valid(), created.is_valid())
     if view.where is not None:
-        kept = pc.and_(kept, _computed([view.where], source_columns, view)[0].fill_null(False))
+        kept = pc.and_(kept, computed([view.where], source_columns, view.columns)[0].fill_null(False))
     if not pc.all(kept).as_py():
         source_columns = {name: column.filter(kept) for name, column in source_columns.items()}
         event, created = event.filter(kept), created.filter(kept)
     expressions, latest = RowExpressions.of(view), latest_arguments(view)
     named = {**expressions.arguments, **expressions.filters}
-    found = dict(zip(named.values(), _computed(list(named), source_columns, view), strict=True))
+    found = dict(zip(named.values(), computed(list(named), source_columns, view.columns), strict=True))
     for label in expressions.arguments.values():
-        found[label] = _canonical(found[label])
-    found |= dict(zip(latest.values(), _computed(list(latest), source_columns, view), strict=True))
+        found[label] = canonical_column(found[label])
+    found |= dict(zip(latest.values(), computed(list(latest), source_columns, view.columns), strict=True))
     columns = {
         "$event": event.cast(pa.int64()),
         "$created": created.cast(pa.int64()),
@@ -139,29 +138,3 @@ def _read(source: DirectSource, since: Instant | None, until: Instant | None) ->
     if until is not None:
         condition &= column < pa.scalar(until, source.times)
     return pq.read_table(list(source.files), columns=list(source.columns), filters=condition, partitioning=None)
-
-
-def _column(column: pa.ChunkedArray, kind: DataType) -> pa.Array:
-    column = column.cast(to_arrow(kind))
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def _canonical(column: pa.Array) -> pa.Array:
-    """Return floats with one NaN and without -0.0, other values as they are."""
-    if not pa.types.is_floating(column.type):
-        return column
-    valid = column.is_valid().to_numpy(zero_copy_only=False)
-    values = column.fill_null(0.0).to_numpy() + column.type.to_pandas_dtype()(0.0)
-    values[np.isnan(values)] = np.nan
-    return pa.array(values, column.type, mask=~valid, from_pandas=False)
-
-
-def _computed(nodes: list[Node], columns: dict[str, pa.Array], view: CompiledView) -> list[pa.Array]:
-    """Return expressions over the source's columns."""
-    asked = [node for node in nodes if not isinstance(node, Column)]
-    inputs = [column for column in view.columns if asked]
-    results: dict[Node, pa.Array] = {}
-    if asked:
-        batch = pa.record_batch([columns[column.name] for column in inputs], [column.name for column in inputs])
-        results = dict(zip(asked, compile_batch(asked, inputs)(batch), strict=True))
-    return [columns[node.name] if isinstance(node, Column) else results[node] for node in nodes]

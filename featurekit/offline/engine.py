@@ -41,6 +41,15 @@ class BatchEngine(Protocol):
         """Whether everything runs on this machine, so that its files and its loopback are the executors' too."""
         ...
 
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at once."""
+        ...
+
+    def numbered(self, parts: int) -> DataFrame:
+        """Return so many partitions of one row each: its number, from 0 on, as a bigint."""
+        ...
+
     def read_parquet(self, path: str, files: Sequence[Path] = ()) -> DataFrame:
         """Return the rows of Parquet files; nanosecond timestamps as bigint, folder partitions as strings.
 

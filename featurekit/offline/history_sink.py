@@ -37,7 +37,7 @@ class PartFile:
         self._path = folder / f"part-{uuid.uuid4().hex}.parquet"
         with written_here(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
+            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd", use_dictionary=_repeating(schema))
         self._rows = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -58,6 +58,11 @@ class PartFile:
         with suppress(OSError):
             self._writer.close()
         self._path.unlink(missing_ok=True)
+
+
+def _repeating(schema: pa.Schema) -> list[str]:
+    """Return the columns that a dictionary makes smaller; one of numbers is larger than they are, and slow to make."""
+    return [field.name for field in schema if not pa.types.is_primitive(field.type)]
 
 
 @dataclass(frozen=True, kw_only=True)

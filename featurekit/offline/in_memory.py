@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from featurekit.offline.arrow_columns import by_bits, ranks_as_spark
 from featurekit.offline.as_of import Span
 from featurekit.offline.direct_source import DirectSource, read_events
 from featurekit.offline.intervals import Ints
@@ -108,19 +109,13 @@ def _entities(keys: Sequence[pa.Array], event_keys: Sequence[pa.Array]) -> tuple
     """
     asked, found = np.zeros(len(keys[0]), np.int64), np.zeros(len(event_keys[0]), np.int64)
     for key, event_key in zip(keys, event_keys, strict=True):
-        key, event_key = _by_bits(key), _by_bits(event_key)
+        key, event_key = by_bits(key), by_bits(event_key)
         values = key.unique().drop_null()
         codes = np.unique(asked[asked != NOBODY])  # renumbered with each key, so that numbers stay small
         asked = _combined(_renumbered(asked, codes), _places(key, values), len(values))
         found = _combined(_renumbered(found, codes), _places(event_key, values), len(values))
     codes = np.unique(asked[asked != NOBODY])
     return _renumbered(asked, codes), _renumbered(found, codes)
-
-
-def _by_bits(key: pa.Array) -> pa.Array:
-    if not pa.types.is_floating(key.type):  # keys are canonical: one NaN, which equals itself as bits, and one zero
-        return key
-    return key.view(pa.int64() if pa.types.is_float64(key.type) else pa.int32())
 
 
 def _places(key: pa.Array, values: pa.Array) -> Ints:
@@ -160,19 +155,10 @@ def _ties_in_order(events: pa.Table, rows: Ints, entities: Ints, columns: list[s
         return rows
     group = np.cumsum(np.append(True, ~same))[tied]
     table = events.take(pa.array(rows[tied]))
-    codes = [_codes(table[label].combine_chunks()) for label in ("$created", *columns)]
+    codes = [ranks_as_spark(table[label].combine_chunks()) for label in ("$created", *columns)]
     rows = rows.copy()
     rows[tied] = rows[tied][np.lexsort((*reversed(codes), group))]
     return rows
-
-
-def _codes(column: pa.Array) -> Ints:
-    """Return numbers that are ordered as Spark orders values: NULL first, NaN last, text by its bytes."""
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    ranks = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy()
-    # Arrow has NaN and NULL at the same end.
-    return np.where(column.is_valid().to_numpy(zero_copy_only=False), ranks.astype(np.int64), 0)
 
 
 def _parts(entities: Ints, mark_entities: Ints) -> list[tuple[int, int, int, int]]:

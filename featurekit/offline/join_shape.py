@@ -150,7 +150,7 @@ def _events(source: DirectSource, labels: LabelSize | None) -> EventSize | None:
         places = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path in source.columns]
         event = source.view.source.event_timestamp
         for at in range(metadata.num_row_groups):
-            if not _is_in_reach(metadata.row_group(at), event, since, until):
+            if not is_in_reach(metadata.row_group(at), event, since, until):
                 continue
             group = metadata.row_group(at)
             rows += group.num_rows
@@ -159,7 +159,8 @@ def _events(source: DirectSource, labels: LabelSize | None) -> EventSize | None:
     return EventSize(rows=rows, size=size, **_sampled(source, groups, rows))
 
 
-def _is_in_reach(group: pq.RowGroupMetaData, column: str, since: Instant | None, until: Instant | None) -> bool:
+def is_in_reach(group: pq.RowGroupMetaData, column: str, since: Instant | None, until: Instant | None) -> bool:
+    """Return whether a row group can hold rows of [since, until), by the statistics of their time."""
     place = next(at for at in range(group.num_columns) if group.column(at).path_in_schema == column)
     found = group.column(place).statistics
     if found is None or not found.has_min_max:

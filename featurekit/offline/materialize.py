@@ -13,7 +13,7 @@ from featurekit.counters import COUNTERS, add_counters, counter_batch
 from featurekit.definitions.source import SourceKind
 from featurekit.errors import TimeError
 from featurekit.expr.nodes import Column
-from featurekit.offline.engine import BatchEngine, Batches
+from featurekit.offline.engine import BatchEngine, Batches, BatchFunction
 from featurekit.offline.moments_sql import half_columns, moment_digit_columns, square_columns
 from featurekit.offline.rows_sql import (
     LAST,
@@ -47,10 +47,21 @@ if TYPE_CHECKING:
 
 Sink = Callable[[Batches], Batches]
 """Takes a partition's rows and yields counters: batches of `counters.COUNTERS`, summed over all partitions."""
-Compute = Callable[[BatchEngine, CompiledView, Instant], "DataFrame"]
+
 ROWS: Final = "$rows"  # apart from the counters of any sink
 _LATEST: Final = "$latest"
 _PLACE: Final = "$place"  # of a row among its entity's, the greatest is 1
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineRows:
+    """A view's rows, before anything runs: those of a frame, or what `read` makes of its batches in the executors."""
+
+    frame: DataFrame
+    read: BatchFunction | None = None
+
+
+Compute = Callable[[BatchEngine, CompiledView, Instant], OfflineRows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +97,10 @@ def materialize(
     snapshot = snapshot_source(engine, view)
     view = pinned(view, snapshot)
     invisible = count_invisible(engine, view, as_of)
-    frame = (compute or materialized_frame)(engine, view, as_of)
-    counted = engine.to_arrow(engine.map_batches(frame, _CountedSink(sink), from_arrow_schema(COUNTERS)))
+    rows = OfflineRows(materialized_frame(engine, view, as_of)) if compute is None else compute(engine, view, as_of)
+    counted = engine.to_arrow(
+        engine.map_batches(rows.frame, _CountedSink(sink, rows.read), from_arrow_schema(COUNTERS))
+    )
     check_unchanged(view, snapshot, snapshot_source(engine, view))
     counters = add_counters(counted.to_batches())
     return MaterializeResult(
@@ -290,17 +303,18 @@ def _rows(view: CompiledView, as_of: Instant, source: str) -> Select:
 
 
 class _CountedSink:
-    """A sink that also counts the rows it was given; without one of its own it only counts."""
+    """A sink that also counts rows: those it is given, or what `read` makes of them; without a sink it only counts."""
 
-    def __init__(self, sink: Sink | None) -> None:
+    def __init__(self, sink: Sink | None, read: BatchFunction | None) -> None:
         self._sink = sink
+        self._read = read
 
     def __call__(self, batches: Batches) -> Batches:
         rows = 0
 
         def counting() -> Batches:
             nonlocal rows
-            for batch in batches:
+            for batch in batches if self._read is None else self._read(batches):
                 rows += batch.num_rows
                 yield batch
 

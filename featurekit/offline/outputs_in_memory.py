@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.compiled import CompiledFeature, CompiledService, CompiledView
 from featurekit.expr.nodes import Column
+from featurekit.offline.arrow_columns import one_nan
 from featurekit.targets.arrow import compile_batch
 from featurekit.targets.vectors.evaluate import is_vectorised
 from featurekit.types import Boolean, DataType, is_nested
@@ -25,9 +25,12 @@ Name = Callable[[str], str]
 def is_computed_here(service: CompiledService, views: Mapping[str, CompiledView]) -> bool:
     """Return whether all outputs can be computed here; `views` are the service's, with the features it needs."""
     features = [feature for view in views.values() for feature in view.features]
-    return not service.on_demand and all(
-        not is_nested(feature.type) and is_vectorised(feature.expression) for feature in features
-    )
+    return not service.on_demand and all(map(is_feature_computed_here, features))
+
+
+def is_feature_computed_here(feature: CompiledFeature) -> bool:
+    """Return whether vector kernels compute all of a feature."""
+    return not is_nested(feature.type) and is_vectorised(feature.expression)
 
 
 def features_in_memory(
@@ -44,7 +47,7 @@ def features_in_memory(
     ages = age(joined, last=last, as_of=as_of)
     found = {}
     for feature, value in zip(view.features, values, strict=True):
-        value = _one_nan(value)
+        value = one_nan(value)
         if feature.is_latest and feature.ttl is not None:
             kept = pc.fill_null(pc.less_equal(ages, feature.ttl), False)
             value = pc.if_else(kept, value, pa.scalar(None, value.type))
@@ -72,13 +75,6 @@ def found_and_expired(
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def _one_nan(value: pa.Array) -> pa.Array:
-    if not pa.types.is_floating(value.type):
-        return value
-    nan = np.array(np.nan, value.type.to_pandas_dtype())
-    return pc.if_else(pc.fill_null(pc.is_nan(value), False), pa.scalar(nan.item(), value.type), value)
 
 
 def _defaulted(value: pa.Array, default: Any, kind: DataType) -> pa.Array:

@@ -102,6 +102,14 @@ class SparkEngine:
     def is_local(self) -> bool:
         return str(self.session.sparkContext.master).startswith("local")
 
+    @property
+    def parallelism(self) -> int:
+        return int(self.session.sparkContext.defaultParallelism)
+
+    def numbered(self, parts: int) -> DataFrame:
+        with _our_errors():
+            return self.session.range(0, parts, 1, parts)
+
     def read_parquet(self, path: str, files: Sequence[Path] = ()) -> DataFrame:
         with _our_errors():
             frame = self.session.read.parquet(self._resolved(path))
