@@ -24,6 +24,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.grid": 0,
     "featurekit.windows": 0,
     "featurekit.key_sample": 0,  # which entities a share of them is
+    "featurekit.tombstones": 0,  # which entities are refused, by keyed hashes
     "featurekit.served_columns": 0,  # what the served-feature log calls its columns
     "featurekit.config": 0,
     "featurekit.urls": 0,

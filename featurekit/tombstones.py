@@ -1,0 +1,61 @@
+"""Which entities were forgotten: keyed hashes of their keys, so that they can be refused and are not on record.
+
+A tombstone is of join keys, by their names: whatever entity or view is keyed by these, or by more beside them, is
+refused its rows. What reads hashes alone learns nothing of a key; what also has the secret can try keys one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+SECRET_BYTES: Final = 32
+_HASH_BYTES: Final = 16
+
+Scope = tuple[str, ...]
+"""The names of join keys, sorted: in whatever order they are declared, they name the same entities."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstones:
+    """What is forgotten now, by join keys; `remembered` counts what no longer is, `changes` counts both."""
+
+    secret: bytes = field(default=b"", repr=False)
+    hashes: Mapping[Scope, frozenset[str]] = field(default_factory=dict)
+    remembered: Mapping[Scope, int] = field(default_factory=dict)
+    changes: int = 0
+
+    def of_keys(self, names: Collection[str]) -> Tombstones:
+        """Return those that can be of entities with such join keys."""
+        return Tombstones(
+            secret=self.secret,
+            hashes={scope: found for scope, found in self.hashes.items() if found and set(scope) <= set(names)},
+            remembered={scope: count for scope, count in self.remembered.items() if set(scope) <= set(names)},
+            changes=self.changes,
+        )
+
+    @property
+    def times_remembered(self) -> int:
+        return sum(self.remembered.values())
+
+    def __bool__(self) -> bool:
+        return any(self.hashes.values())
+
+
+def scope_of(names: Sequence[str]) -> Scope:
+    return tuple(sorted(names))
+
+
+def key_hash(secret: bytes, scope: Scope, text: bytes) -> str:
+    """Return what is on record of a key: the keyed hash of its text, its parts in the order of the scope's names.
+
+    >>> key_hash(b"k" * 32, ("carrier",), b"UA")
+    'd98ffd3afc9a39bcfe0409825af6004e'
+    """
+    return hashlib.blake2b(_named(scope, text), digest_size=_HASH_BYTES, key=secret).hexdigest()
+
+
+def _named(scope: Scope, text: bytes) -> bytes:
+    return ",".join(scope).encode() + b"\0" + text
