@@ -62,14 +62,23 @@ def _columns(given: Any, label: str, depths: Mapping[str, int]) -> Columns:
     if type(given) is dict or isinstance(given, Mapping):
         return _from_mapping(given, label, depths)
     if hasattr(given, "to_pydict"):
-        return _from_mapping(given.to_pydict(), label, _NO_ARRAYS)
+        return _from_mapping(_pydict(given, label), label, _NO_ARRAYS)
     if hasattr(given, "__arrow_c_stream__"):
         import pyarrow as pa  # only who passes a table needs it
 
-        return _from_mapping(pa.table(given).to_pydict(), label, _NO_ARRAYS)
+        return _from_mapping(_pydict(pa.table(given), label), label, _NO_ARRAYS)
     if isinstance(given, Sequence) and not isinstance(given, _TEXTS):
         return _from_rows(given, label)
     raise KeyTypeError(f"{label} is a {type(given).__name__}", where=label, try_=_TRY)
+
+
+def _pydict(table: Any, label: str) -> Mapping[str, Any]:
+    try:
+        found: Mapping[str, Any] = table.to_pydict()
+    except (OverflowError, ValueError, LookupError) as error:
+        # A time beyond the year 9999 or in a zone that nobody knows, a string that is not UTF-8.
+        raise KeyTypeError(f"{label} holds a value that can't be read", where=label, why=str(error)) from error
+    return found
 
 
 def _from_mapping(given: Mapping[str, Any], label: str, depths: Mapping[str, int]) -> Columns:

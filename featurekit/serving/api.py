@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from featurekit.clock import Instant, parse_instant
-from featurekit.errors import KeyTypeError, NotRegisteredError, RequestTooLargeError
+from featurekit.errors import BreakerOpenError, KeyTypeError, NotRegisteredError, RequestTooLargeError
+from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.client import FeatureClient
+from featurekit.online.result import Features
 from featurekit.online.store import ReadableStore
 from featurekit.serving.arrow_stream import decode_arrow, encode_arrow
 from featurekit.serving.model import ModelClient, Prediction
@@ -25,8 +27,10 @@ from featurekit.serving.protocol import (
 
 MAX_VALUES: Final = 200_000  # some 20 MB of answer; a body of MAX_BODY_BYTES could ask for fifty times that
 _ANY_KEY: Final = b"fk"
+_QUICK_BYTES: Final = 4096
+_QUICK_VALUES: Final = 500  # a millisecond or so: as long as others may have to wait for the event loop
 Answer = TypeVar("Answer")
-TimeLeft = Callable[[], int | None]
+TimeLeft = Callable[[], float | None]
 """How many milliseconds a request has left, None where its caller set no deadline; raises where there are none."""
 
 
@@ -69,15 +73,22 @@ class Api:
         store: ReadableStore,
         models: ModelClient | None = None,
         *,
+        quick: AsyncFeatureClient | None = None,
         max_values: int = MAX_VALUES,
     ) -> None:
         self._client = client
+        self._quick = quick
         self._store = store
         self._models = models
         self._max_values = max_values
         self._known: dict[str, _Types] = {}
 
     def ready(self) -> bytes:
+        """Return that lookups would be answered; raises the reason why they would not."""
+        if self._client.breaker.state == "open":
+            raise BreakerOpenError(
+                "the online store is not asked: it has failed again and again", why="it is left alone for a moment"
+            )
         self._store.read([_ANY_KEY])
         return encode({"status": "ready"})
 
@@ -90,17 +101,44 @@ class Api:
         question = self._question(asked)
 
         def ask(entities: Any, request: Any) -> Any:
-            return self._client.lookup(service, entities, request, at=question.at, request_id=question.request_id)
+            left = asked.time_left()
+            return self._client.lookup(
+                service, entities, request, at=question.at, timeout_ms=left, request_id=question.request_id
+            )
 
-        features = self._asked(service, question, ask)
-        return encode_arrow(features, header_of(features)) if asked.wants_arrow else encode_features(features)
+        return _encoded(self._asked(service, question, ask), asked)
+
+    async def lookup_at_once(self, service: str, asked: Asked) -> bytes | None:
+        """Return a small question's answer, worked out in the event loop; None where that may take more than a moment.
+
+        Then it is a thread's: a large question, a service not seen before, values that may be of its types before.
+        """
+        known = self._known.get(service)
+        if self._quick is None or known is None or len(asked.body) > _QUICK_BYTES:
+            return None
+        question = self._question(asked)
+        if question.rows * known.outputs > _QUICK_VALUES:
+            return None
+        entities, request = question.read(known.readers)
+        try:
+            features = await self._quick.lookup(
+                service,
+                entities,
+                request,
+                at=question.at,
+                timeout_ms=asked.time_left(),
+                request_id=question.request_id,
+            )
+        except KeyTypeError:
+            return None
+        return _encoded(features, asked)
 
     def predict(self, model: str, asked: Asked) -> bytes:
         models = self._models
         if models is None:
             raise NotRegisteredError(f"there is no model {model!r}", why="this server serves lookups alone")
         question = self._question(asked)
-        service = models.load(model).record.service
+        service = models.load(model).record.pinned_service
 
         def ask(entities: Any, request: Any) -> Prediction:
             return models.predict(model, entities, request, at=question.at, request_id=question.request_id)
@@ -163,3 +201,7 @@ class Api:
         plan = self._client.plan(service)
         found = self._known[service] = _Types(plan.fingerprint, readers_of(plan), len(plan.outputs))
         return found
+
+
+def _encoded(features: Features, asked: Asked) -> bytes:
+    return encode_arrow(features, header_of(features)) if asked.wants_arrow else encode_features(features)

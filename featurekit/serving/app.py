@@ -7,8 +7,8 @@
     GET  /openapi.json, /docs     what can be asked, for programs and for people
     GET  /metrics                 what was asked, for Prometheus
 
-What a request asks for is worked out in a thread, from the body's bytes to the answer's: the event loop only carries
-bytes. A batcher would stand where `Api.predict` runs its model.
+A lookup of few values is answered in the event loop, which costs less than to hand it to a thread; all else is worked
+out in one, from the body's bytes to the answer's. A batcher would stand where `Api.predict` runs its model.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from featurekit.errors import FeaturekitError, InputError, OnlineStoreTimeoutError, OutsideError
+from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.client import FeatureClient
 from featurekit.online.store import ReadableStore
 from featurekit.serving import docs_page
@@ -70,6 +71,7 @@ def create_app(
     store: ReadableStore,
     models: ModelClient | None = None,
     *,
+    quick: AsyncFeatureClient | None = None,
     keys: ApiKeys | None = None,
     metrics: Metrics | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
@@ -78,10 +80,11 @@ def create_app(
 ) -> Starlette:
     """Return the application; `store` is asked whether it answers, `models` None serves lookups alone.
 
-    With `keys`, all but the health and /docs want one of them. A request that asks for more than `max_values` values
-    (entities × the service's outputs) is refused with 413. The clients stay the caller's to close.
+    `quick` answers in the event loop what takes a moment; it is closed with the application, the other clients stay the
+    caller's to close. With `keys`, all but the health and /docs want one of them. A request that asks for more than
+    `max_values` values (entities × the service's outputs) is refused with 413.
     """
-    api = Api(client, store, models, max_values=max_values)
+    api = Api(client, store, models, quick=quick, max_values=max_values)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="featurekit-serving")
     let_in = keys or ApiKeys()
 
@@ -98,7 +101,8 @@ def create_app(
 
     async def lookup(request: Request, headers: Headers, began: float) -> Response:
         asked = await _asked(request, headers, began, max_body_bytes)
-        content = await in_thread(api.lookup, request.path_params["service"], asked)
+        service = request.path_params["service"]
+        content = await api.lookup_at_once(service, asked) or await in_thread(api.lookup, service, asked)
         return Response(content, media_type=MEDIA_TYPE) if asked.wants_arrow else _json(content)
 
     async def predict(request: Request, headers: Headers, began: float) -> Response:
@@ -137,6 +141,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
+        if quick is not None:
+            await quick.close()
         pool.shutdown(wait=False, cancel_futures=True)
 
     routes = [
@@ -177,7 +183,7 @@ def _time_left(header: bytes | None, began: float) -> TimeLeft:
             try_=f"whole milliseconds, from 1 to {MAX_TIMEOUT_MS}",
         )
 
-    def left() -> int:
+    def left() -> float:
         spent_ms = (time.monotonic() - began) * 1000
         if spent_ms >= timeout_ms:
             raise OnlineStoreTimeoutError(
@@ -186,7 +192,7 @@ def _time_left(header: bytes | None, began: float) -> TimeLeft:
                 why="it waited for others",
                 try_="fewer requests at once, another worker, or more time",
             )
-        return max(1, round(timeout_ms - spent_ms))
+        return timeout_ms - spent_ms
 
     return left
 

@@ -1,8 +1,8 @@
 """Arrow IPC streams over HTTP: a table of entities in, a table of answers out; no value is touched on the way out.
 
-An answer has a column per output, then `__status` and `__reason`: structs of uint8 with a field per output, numbered as
-docs/formats.md says. What JSON says beside the values (`service`, `at`, `as_of` …) is JSON in the schema's metadata,
-under `featurekit`. A question's table has the entities' keys and the request values as columns.
+An answer has a column per output, then `__status` and `__reason`: lists of uint8, one number for each output in their
+order, as docs/formats.md says. What JSON says beside the values (`service`, `at`, `as_of` …) is JSON in the schema's
+metadata, under `featurekit`. A question's table has the entities' keys and the request values as columns.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ _TABLE_HEADER, _BATCH_COMPRESSION = 2, 3  # positions in the flatbuffers of a me
 def encode_arrow(features: Features, header: Mapping[str, Any]) -> bytes:
     """Return the answer as an IPC stream; `header` is what the schema's metadata say of it."""
     table = features.to_arrow()
-    names = features.names
     schema = table.schema
     for column, codes in ((STATUS, features.statuses), (REASON, features.reasons)):
-        part = _code_columns(codes, names)
+        part = _code_lists(codes)
         schema = schema.append(pa.field(column, part.type, nullable=False))
         table = table.append_column(schema.field(column), part)
     told = json.dumps(header, separators=(",", ":")).encode()
@@ -152,11 +151,8 @@ def _refusal(why: str, try_: str | None = None) -> InputError:
     )
 
 
-def _code_columns(codes: Codes, names: tuple[str, ...]) -> pa.StructArray:
-    """Return codes (rows × outputs) as a struct with a field per output: slices of one buffer."""
-    rows = len(codes)
-    content = np.ascontiguousarray(codes.T)
-    whole = pa.Array.from_buffers(pa.uint8(), content.size, [None, pa.py_buffer(content)])
-    fields = [pa.field(name, pa.uint8(), nullable=False) for name in names]
-    columns = [whole.slice(at * rows, rows) for at in range(len(names))]
-    return pa.StructArray.from_arrays(columns, fields=fields)
+def _code_lists(codes: Codes) -> pa.FixedSizeListArray:
+    """Return codes (rows × outputs) as a list a row: one buffer, whatever their number."""
+    content = pa.Array.from_buffers(pa.uint8(), codes.size, [None, pa.py_buffer(np.ascontiguousarray(codes))])
+    kind = pa.list_(pa.field("item", pa.uint8(), nullable=False), codes.shape[1])
+    return pa.FixedSizeListArray.from_arrays(content, type=kind)

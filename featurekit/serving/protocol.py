@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
-import numpy as np
 
 from featurekit.clock import Instant, format_instant, parse_instant
 from featurekit.errors import (
@@ -31,7 +30,7 @@ from featurekit.plan import LookupPlan
 from featurekit.serving.json_values import FromJson, from_json, shown, to_json
 from featurekit.serving.model import Prediction
 from featurekit.status import Status
-from featurekit.types import is_nested
+from featurekit.types import Decimal, Field, is_nested
 
 Rows = dict[str, Any] | list[dict[str, Any]]
 
@@ -180,26 +179,60 @@ def header_of(features: Features) -> dict[str, Any]:
     }
 
 
+class _Shape:
+    """What is the same in all answers of a service: how its values are shown, and the statuses of a whole row."""
+
+    def __init__(self, outputs: tuple[Field, ...]) -> None:
+        self.outputs = outputs
+        # Other values are what JSON has: what floats there are that it has no number for is looked at row by row.
+        self.converters = [
+            (output.name, shown(output.type))
+            for output in outputs
+            if is_nested(output.type) or isinstance(output.type, Decimal)
+        ]
+        self.all_present = msgspec.Raw(_ENCODER.encode({output.name: Status.PRESENT.name for output in outputs}))
+
+    def show(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row's values as the encoder takes them; `row` itself is changed."""
+        for name, convert in self.converters:
+            row[name] = convert(row[name])
+        for name in [name for name, value in row.items() if value.__class__ is float and value - value != 0.0]:
+            row[name] = to_json(row[name])
+        return row
+
+
+_SHAPES: Final[dict[str, _Shape]] = {}  # by service: of the version that was answered last
+
+
+def _shape_of(features: Features) -> _Shape:
+    found = _SHAPES.get(features.service)
+    if found is None or found.outputs is not features.outputs:
+        found = _SHAPES[features.service] = _Shape(features.outputs)
+    return found
+
+
 def _shown_values(features: Features) -> Any:
+    show = _shape_of(features).show
     found = features.to_dict()
-    show = {output.name: shown(output.type) for output in features.outputs}
-    if features.is_single:
-        return {name: show[name](value) for name, value in found.items()}
-    return [{name: show[name](value) for name, value in row.items()} for row in found]
+    return show(found) if features.is_single else [show(row) for row in found]
 
 
 def _shown_statuses(features: Features) -> dict[str, Any]:
-    names = features.names
-    statuses = [
-        {name: _STATUSES[code] for name, code in zip(names, codes, strict=True)} for codes in features.statuses.tolist()
-    ]
-    reasons = [
-        {name: _REASONS[code] for name, code in zip(names, codes, strict=True) if code}
-        for codes in np.asarray(features.reasons).tolist()
-    ]
+    codes, reasons = features.statuses, features.reasons
+    rows = range(len(features))
+    if not codes.any() and not reasons.any():
+        all_present = _shape_of(features).all_present
+        statuses: list[Any] = [all_present for _ in rows]
+        told: list[dict[str, str]] = [{} for _ in rows]
+    else:
+        names = features.names
+        statuses = [{name: _STATUSES[code] for name, code in zip(names, row, strict=True)} for row in codes.tolist()]
+        told = [
+            {name: _REASONS[code] for name, code in zip(names, row, strict=True) if code} for row in reasons.tolist()
+        ]
     if features.is_single:
-        return {"statuses": statuses[0], "reasons": reasons[0]}
-    return {"statuses": statuses, "reasons": reasons}
+        return {"statuses": statuses[0], "reasons": told[0]}
+    return {"statuses": statuses, "reasons": told}
 
 
 def _finite(answer: Any) -> Any:

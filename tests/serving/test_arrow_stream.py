@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featurekit.errors import InputError
+from featurekit.errors import InputError, KeyTypeError
 from featurekit.online.reason import Reason
+from featurekit.online.request import request_columns
 from featurekit.serving.app import create_app
 from featurekit.serving.arrow_stream import MEDIA_TYPE, decode_arrow
 from featurekit.serving.server import HttpServer
@@ -53,9 +55,10 @@ def test_arrow_holds_what_json_says(http: httpx.Client) -> None:
 
     assert table.column_names == [*OUTPUTS, "__status", "__reason"]
     assert table.select(OUTPUTS).to_pylist() == told["values"]
-    statuses = [{name: Status(code).name for name, code in row.items()} for row in table["__status"].to_pylist()]
-    reasons = [{name: Reason(code).name for name, code in row.items() if code} for row in table["__reason"].to_pylist()]
-    assert (statuses, reasons) == (told["statuses"], told["reasons"])
+    statuses = [dict(zip(OUTPUTS, codes, strict=True)) for codes in table["__status"].to_pylist()]
+    reasons = [dict(zip(OUTPUTS, codes, strict=True)) for codes in table["__reason"].to_pylist()]
+    assert [{name: Status(code).name for name, code in row.items()} for row in statuses] == told["statuses"]
+    assert [{name: Reason(code).name for name, code in row.items() if code} for row in reasons] == told["reasons"]
     header = json.loads(table.schema.metadata[b"featurekit"])
     assert header == {name: told[name] for name in ("service", "at", "as_of")}
 
@@ -144,6 +147,19 @@ def test_a_wrong_column_is_told_as_in_json(http: httpx.Client) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "KeyTypeError")
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1 << 62], pa.timestamp("us", "UTC")),
+        pa.array([1], pa.timestamp("us", "Mars/Phobos")),
+    ],
+)
+def test_a_time_that_is_none_is_a_mistake_of_the_question(http: httpx.Client, column: pa.Array) -> None:
+    answer = http.post("/v1/lookup/spend", content=stream(pa.table({"user_id": column})), headers=ARROW)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "KeyTypeError")
+
+
 WHOLE = stream(
     pa.table({"id": [1, 2], "s": ["a", None], "t": [datetime(2013, 11, 15, tzinfo=UTC)] * 2, "l": [[1], []]})
 )
@@ -160,4 +176,5 @@ def test_damaged_streams_are_refused_or_small(changes: list[tuple[int, int]], cu
         except InputError:
             continue
         assert table.num_rows <= 10
-        table.to_pydict()
+        with contextlib.suppress(KeyTypeError):
+            request_columns(table, None, table.column_names)
