@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-time incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-time bench-materialize incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -96,6 +96,9 @@ bench-expr: setup ## twenty features over 1, 100 and 10,000 rows, beside DuckDB 
 
 bench-time: setup ## training sets beside a plain Spark join and Feast (in an environment of its own), and by size
 	$(RUN) -m benchmarks.time
+
+bench-materialize: setup ## a refresh of 100,000 to 1,000,000 entities, beside raw SETs and Feast's Spark engine on one redis-server
+	$(RUN) -m benchmarks.bench_materialize
 
 incremental: setup ## a month of daily refreshes from the day before, beside full ones: bits, rows read, CPU
 	$(RUN) -m benchmarks.incremental

@@ -20,8 +20,10 @@ from featurekit.config import Settings
 from featurekit.feature_store import FeatureStore
 from featurekit.refreshing import RefreshOutcome
 
-_AS_OF = parse_instant("2026-01-02")
+AS_OF = parse_instant("2026-01-02")
 _MSET_STEP = 1000
+_KINDS = ("float", "float", "int", "int", "text")
+_TEXTS = 1_000_000
 Item = TypeVar("Item")
 _DEFINITIONS = """\
 entities:
@@ -57,16 +59,16 @@ class MaterializeSpeed:
 def measure(folder: Path, *, entities: int, features: int, rounds: int, seed: int) -> MaterializeSpeed:
     """Return the speeds; the source and the store's state lie in `folder`."""
     write_source(folder, entities=entities, features=features, seed=seed)
-    settings = Settings(root=folder, definitions=folder / "defs", state=folder / "state", now=_AS_OF + DAY)
+    settings = Settings(root=folder, definitions=folder / "defs", state=folder / "state", now=AS_OF + DAY)
     with FeatureStore(settings) as store:
         store.register()
-        store.materialize(as_of=_AS_OF)
+        store.materialize(as_of=AS_OF)
         ours, raw = [], []
         outcome = None
         with redis.Redis.from_url(store.online_url) as client:
             for _ in range(rounds):  # alternating: the machine's speed drifts
                 start = time.perf_counter()
-                (outcome,) = store.materialize(as_of=_AS_OF, restate="measured")
+                (outcome,) = store.materialize(as_of=AS_OF, restate="measured")
                 ours.append(outcome.rows / (time.perf_counter() - start))
                 raw.append(_mset_speed(client, outcome))
         assert outcome is not None
@@ -80,15 +82,28 @@ def measure(folder: Path, *, entities: int, features: int, rounds: int, seed: in
 
 
 def write_source(folder: Path, *, entities: int, features: int, seed: int) -> None:
-    """Write one event per entity and the definitions of one view over it."""
+    """Write one event per entity and the definitions of one view over it: of five features, two each are floats and
+    whole numbers, one is text.
+    """
     draw = np.random.default_rng(seed)
+    texts = pa.array([f"cat_{number:06}" for number in range(_TEXTS)])
+
+    def values(kind: str) -> pa.Array:
+        match kind:
+            case "float":
+                return pa.array(draw.normal(size=entities))
+            case "int":
+                return pa.array(draw.integers(0, 10**9, entities))
+            case _:
+                return texts.take(pa.array(draw.integers(0, _TEXTS, entities)))
+
     columns = {
         "user_id": pa.array(np.arange(entities, dtype=np.int64)),
-        "at": pa.array(_AS_OF - 1 - draw.integers(0, DAY, entities), pa.int64()).cast(pa.timestamp("us", "UTC")),
-        **{f"f{i}": pa.array(draw.normal(size=entities)) for i in range(features)},
+        "at": pa.array(AS_OF - 1 - draw.integers(0, DAY, entities), pa.int64()).cast(pa.timestamp("us", "UTC")),
+        **{f"f{i}": values(_KINDS[i % len(_KINDS)]) for i in range(features)},
     }
+    (folder / "defs").mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(columns), folder / "activity.parquet")
-    (folder / "defs").mkdir(exist_ok=True)
     lines = "\n".join(f"      f{i}: {{sql: f{i}, ttl: 7d}}" for i in range(features))
     (folder / "defs" / "wide.yaml").write_text(_DEFINITIONS.format(features=lines))
 
