@@ -6,21 +6,21 @@ that was cut short is finished by the next call. So everything here can be run a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from featurekit.clock import Instant
 from featurekit.errors import RegistryError
-from featurekit.online.keys import Namespace
+from featurekit.online.keys import Namespace, pinned_name
 from featurekit.online.publish import PlanBody, publish_plans, switch_services, withdraw_services
 from featurekit.online.refresh import served_as_of
 from featurekit.online.store import OnlineStore
 from featurekit.registry.diff import ServiceMetadataChanged, ViewMetadataChanged
 from featurekit.registry.explain import summarize
 from featurekit.registry.plan import (
+    KeepModel,
     NeedsRefresh,
-    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -37,8 +37,10 @@ from featurekit.registry.state import (
     Deployed,
     Desired,
     DesiredService,
+    MoveKind,
     Registration,
     RegistrationStatus,
+    ServiceMove,
     ServiceVersion,
 )
 from featurekit.registry.switch import Move, Watermarks, moves
@@ -100,11 +102,24 @@ def switch_ready(
         for move in found:
             for version in move.services:
                 writer.serve(version.name, version.number)
+                writer.add_moves([_move(move.registration.id, version, serving.get(version.name), at)])
                 serving[version.name] = version
             if move.is_whole:
                 writer.end_registration(move.registration.id, RegistrationStatus.SWITCHED)
-        _follow(store, namespace, serving, gone=deployed.service_numbers.keys() - serving.keys())
+        kept = [version for version in writer.services() if version.collected_at is None]
+        _follow(store, namespace, serving, kept, gone=deployed.service_numbers.keys() - serving.keys())
     return found
+
+
+def _move(registration: int, to: ServiceVersion, before: ServiceVersion | None, at: Instant) -> ServiceMove:
+    return ServiceMove(
+        registration=registration,
+        service=to.name,
+        before=None if before is None else before.number,
+        number=to.number,
+        at=at,
+        kind=MoveKind.SWITCH,
+    )
 
 
 def _in_store(
@@ -163,30 +178,46 @@ def _carry_out(
         case RemoveView(change=removed):
             writer.remove_view(removed.name, registration=registration)
         case RemoveService(change=removed_service):
-            writer.remove_service(removed_service.name, registration=registration)
+            _remove(removed_service.name, registration, writer, now)
         case PublishPlan(service=service):
             publish_plans(store, namespace, [_body(service)])
         case TakeOver(registration=earlier):
             writer.end_registration(earlier, RegistrationStatus.SUPERSEDED)
         case SwitchPointer():
             pass  # recorded with the registration: `switch_ready` moves the readers, now or when it is time
-        case OutdateModel():
-            pass  # for whoever trains it
+        case KeepModel():
+            pass  # it is bound to its version already
         case NeedsRefresh():
             pass  # for whoever materializes
         case _:
             assert_never(stage)
 
 
+def _remove(service: str, registration: int, writer: Writer, now: Instant) -> None:
+    serving = writer.deployed().serving.get(service)
+    writer.remove_service(service, registration=registration)
+    if serving is not None:
+        move = replace(_move(registration, serving, serving, now), number=None)
+        writer.add_moves([move])
+
+
 def _follow(
-    store: OnlineStore, namespace: Namespace, serving: Mapping[str, ServiceVersion], gone: Collection[str]
+    store: OnlineStore,
+    namespace: Namespace,
+    serving: Mapping[str, ServiceVersion],
+    kept: Sequence[ServiceVersion],
+    gone: Collection[str],
 ) -> None:
-    """Make the store's plans and pointers those of `serving`: bodies first, then all pointers at once."""
+    """Make the store's plans and pointers those of `serving` and of each version by its number.
+
+    Bodies first, then all pointers at once.
+    """
     bodies = {name: _body(version) for name, version in serving.items()}
-    keys = [namespace.plan(name, body.pointer) for name, body in bodies.items()]
-    found = store.read(keys) if keys else []
-    publish_plans(store, namespace, [body for body, there in zip(bodies.values(), found, strict=True) if not there])
-    names = [*serving, *sorted(gone)]
+    bodies |= {pinned_name(version.name, version.number): _body(version) for version in kept}
+    plans = {namespace.plan(body.service, body.pointer): body for body in bodies.values()}
+    found = store.read(list(plans)) if plans else []
+    publish_plans(store, namespace, [body for body, there in zip(plans.values(), found, strict=True) if not there])
+    names = [*bodies, *sorted(gone)]
     pointers = dict(zip(names, store.read([namespace.pointer(name) for name in names]), strict=True)) if names else {}
     moved = {name: body.pointer for name, body in bodies.items() if pointers[name] != body.pointer}
     switch_services(store, namespace, moved)

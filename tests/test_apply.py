@@ -224,7 +224,7 @@ def test_a_service_does_not_begin_to_read_a_view_that_the_store_has_lost(
     assert registry.deployed().serving["score"].number == 1
 
 
-def test_a_model_that_ends_with_a_registration_is_told_when_it_is_registered(
+def test_a_model_that_stays_behind_a_registration_is_told_when_it_is_registered(
     registry: Registry, store: RedisStore, tmp_path: Path
 ) -> None:
     old = shop(tmp_path)
@@ -236,8 +236,10 @@ def test_a_model_that_ends_with_a_registration_is_told_when_it_is_registered(
 
     plan = register(shop(tmp_path, WINDOW), registry, store, PLACE, NOW).plan
 
-    told = "  model delay v1 answers until readers of score move: retrain it on v2 and register it again then"
-    assert told in explain(plan)
+    told = (
+        "  model delay v1 stays on score@1 when its service moves to v2: that version is refreshed until the model is"
+    )
+    assert f"{told} deleted" in explain(plan)
 
 
 def test_a_registration_moves_as_a_whole_with_its_last_view(

@@ -111,7 +111,7 @@ def predict(
     registry = opened_registry(settings)
     record = registry.model(name)
     with opened_client(settings) as client:
-        plan = client.plan(record.service)
+        plan = client.plan(record.pinned_service)
         rows = asked_rows(plan, values, file)
         models = ModelClient(client, registry, device=device)
         try:

@@ -98,6 +98,7 @@ def model_document(record: ModelRecord) -> dict[str, Any]:
         "name": record.name,
         "version": record.version,
         "service": record.service,
+        "service_version": record.service_number,
         "service_fingerprint": record.service_fingerprint,
         "columns": list(record.columns),
         "dtype": record.dtype,

@@ -7,7 +7,7 @@ from typing import Any
 from featurekit.cli.answer import Block, Line, Tone
 from featurekit.clock import format_instant
 from featurekit.registry.explain import explain, summarize
-from featurekit.registry.plan import NeedsRefresh, OutdateModel, RegistrationPlan, SwitchPointer
+from featurekit.registry.plan import KeepModel, NeedsRefresh, RegistrationPlan, SwitchPointer
 
 _TONES = {"+": Tone.GOOD, "~": Tone.WARNING, "-": Tone.BAD}
 
@@ -39,9 +39,15 @@ def plan_document(plan: RegistrationPlan) -> dict[str, Any]:
             for stage in plan.stages
             if isinstance(stage, SwitchPointer) and not stage.is_own
         ],
-        "outdated_models": [
-            {"model": stage.model, "version": stage.version, "service": stage.service, "becomes": stage.becomes}
+        "kept_models": [
+            {
+                "model": stage.model,
+                "version": stage.version,
+                "service": stage.service,
+                "service_version": stage.number,
+                "becomes": stage.becomes,
+            }
             for stage in plan.stages
-            if isinstance(stage, OutdateModel)
+            if isinstance(stage, KeepModel)
         ],
     }

@@ -148,6 +148,11 @@ def pointer_text(fingerprint: str, body: bytes) -> bytes:
     return f"{fingerprint}.{hashlib.sha256(body).hexdigest()[:BODY_DIGITS]}".encode()
 
 
+def pinned_name(service: str, number: int) -> str:
+    """Return what readers call one version of a service, whichever serves."""
+    return f"{service}{SERVICE_VERSION}{number}"
+
+
 def version_text(view: str, fingerprint: str) -> str:
     return f"{view}@{fingerprint[:VIEW_DIGITS]}"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from featurekit.online.keys import Namespace, pointer_text
+from featurekit.online.keys import SERVICE_VERSION, Namespace, pointer_text
 from featurekit.online.store import OnlineStore, ReadableStore, Value
 from featurekit.plan import LookupPlan, encode_plan
 
@@ -37,16 +37,21 @@ def publish_plans(store: OnlineStore, namespace: Namespace, bodies: Iterable[Pla
 
 
 def switch_services(store: OnlineStore, namespace: Namespace, pointers: Mapping[str, bytes]) -> None:
-    """Move the readers of the named services to these plans, all in one step; the bodies must be published."""
+    """Move the readers of the named services to these plans, all in one step; the bodies must be published.
+
+    `service@number` is a version that readers are pinned to: it is no service of its own in any list.
+    """
     if pointers:
         store.write({namespace.pointer(service): pointer for service, pointer in pointers.items()})
-        _change_names(store, namespace, lambda names: names | pointers.keys())
+        listed = {service for service in pointers if SERVICE_VERSION not in service}
+        if listed:
+            _change_names(store, namespace, lambda names: names | listed)
 
 
 def withdraw_services(store: OnlineStore, namespace: Namespace, services: Iterable[str]) -> None:
     """Let lookups of these services say that they are not registered."""
     gone = set(services)
-    if gone:
+    if any(SERVICE_VERSION not in service for service in gone):
         # Names first: a pointer that is gone while the name is there is one that the store has lost.
         _change_names(store, namespace, lambda names: names - gone)
     for service in sorted(gone):

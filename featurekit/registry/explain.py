@@ -17,8 +17,8 @@ from featurekit.registry.diff import (
     ViewRemoved,
 )
 from featurekit.registry.plan import (
+    KeepModel,
     NeedsRefresh,
-    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -87,8 +87,8 @@ def _line(stage: Stage, unmade: set[str]) -> str | None:
             return f"  take over what registration {registration} left waiting"
         case SwitchPointer():
             return None if stage.is_own else f"  {_switch(stage)}"
-        case OutdateModel():
-            return f"  {_outdated(stage)}"
+        case KeepModel():
+            return f"  {_kept(stage)}"
         case NeedsRefresh():
             return (
                 f"  {stage.view} v{stage.number} has no fresh values: materialize as of {format_instant(stage.as_of)}"
@@ -105,16 +105,15 @@ def _switch(stage: SwitchPointer) -> str:
     views = ", ".join(stage.waits)
     return (
         f"switch {stage.service} from v{stage.replaces} to v{stage.number} when materialized: {views};"
-        f" until then v{stage.replaces} serves, without new refreshes of what changed"
+        f" until then v{stage.replaces} serves, and is refreshed"
     )
 
 
-def _outdated(stage: OutdateModel) -> str:
-    if stage.becomes is None:
-        return f"model {stage.model} v{stage.version} answers no more: its service {stage.service} is removed"
+def _kept(stage: KeepModel) -> str:
+    then = "is removed" if stage.becomes is None else f"moves to v{stage.becomes}"
     return (
-        f"model {stage.model} v{stage.version} answers until readers of {stage.service} move:"
-        f" retrain it on v{stage.becomes} and register it again then"
+        f"model {stage.model} v{stage.version} stays on {stage.service}@{stage.number} when its service {then}:"
+        f" that version is refreshed until the model is deleted"
     )
 
 
@@ -128,7 +127,7 @@ def _change(stage: Stage) -> Change | None:
             return removal
         case RemoveService(change=removed, is_own=is_own):
             return None if is_own else removed
-        case PublishPlan() | TakeOver() | SwitchPointer() | OutdateModel() | NeedsRefresh():
+        case PublishPlan() | TakeOver() | SwitchPointer() | KeepModel() | NeedsRefresh():
             return None
         case _:
             assert_never(stage)

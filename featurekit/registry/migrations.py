@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, Table, func, select, text, update
 from sqlalchemy.schema import CreateColumn
 
-from featurekit.registry.tables import LEASES, REFRESHES, SCHEMA, SCHEMA_VERSION, VIEW_VERSIONS
+from featurekit.registry.tables import (
+    LEASES,
+    MODELS,
+    MOVES,
+    PINS,
+    REFRESHES,
+    SCHEMA,
+    SCHEMA_VERSION,
+    SERVICE_VERSIONS,
+    VIEW_VERSIONS,
+)
+from featurekit.registry.tombstones import ERASURE_TABLES
 from featurekit.registry.versions import read_grid
 
 
@@ -23,9 +34,7 @@ def migrate(connection: Connection, found: int) -> int:
 
 def _keep_history(connection: Connection) -> None:
     """1 to 2: refreshes say how and why they were computed and when lookups saw them; runs hold leases."""
-    for name in ("kind", "online", "reason", "computed", "visible_from", "withdrawn_at"):
-        column = CreateColumn(REFRESHES.c[name]).compile(connection)
-        connection.execute(text(f"ALTER TABLE {REFRESHES.name} ADD COLUMN {column}"))
+    _add_columns(connection, REFRESHES, ("kind", "online", "reason", "computed", "visible_from", "withdrawn_at"))
     LEASES.create(connection)
     versions = VIEW_VERSIONS
     query = select(versions.c.namespace, versions.c.data_fingerprint, versions.c.grid).distinct()
@@ -39,4 +48,43 @@ def _keep_history(connection: Connection) -> None:
             connection.execute(update(table).where(table.c.id == id_).values(visible_from=seen))
 
 
-_STEPS: Final[dict[int, Callable[[Connection], None]]] = {1: _keep_history}
+def _keep_versions(connection: Connection) -> None:
+    """2 to 3: who pins which version, which way readers moved, what was dropped; models name their service's version.
+
+    Which version served before the moves that were made until now is not known: those can't be rolled back.
+    """
+    for table, names in (
+        (VIEW_VERSIONS, ("collected_at",)),
+        (SERVICE_VERSIONS, ("collected_at",)),
+        (REFRESHES, ("absences", "dropped_at")),
+        (MODELS, ("service_number", "deleted_at")),
+    ):
+        _add_columns(connection, table, names)
+    PINS.create(connection)
+    MOVES.create(connection)
+    versions = SERVICE_VERSIONS
+    number = (
+        select(func.max(versions.c.number))
+        .where(
+            versions.c.namespace == MODELS.c.namespace,
+            versions.c.name == MODELS.c.service,
+            versions.c.data_fingerprint == MODELS.c.service_fingerprint,
+        )
+        .scalar_subquery()
+    )
+    connection.execute(update(MODELS).values(service_number=func.coalesce(number, 0)))
+
+
+def _add_columns(connection: Connection, table: Table, names: Sequence[str]) -> None:
+    for name in names:
+        column = CreateColumn(table.c[name]).compile(connection)
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {column}"))
+
+
+def _keep_tombstones(connection: Connection) -> None:
+    """3 to 4: what was forgotten is refused from then on."""
+    for table in ERASURE_TABLES:
+        table.create(connection)
+
+
+_STEPS: Final[dict[int, Callable[[Connection], None]]] = {1: _keep_history, 2: _keep_versions, 3: _keep_tombstones}

@@ -26,3 +26,9 @@ class ModelRecord:
     input: str
     output: str
     registered_at: Instant
+    service_number: int
+
+    @property
+    def pinned_service(self) -> str:
+        """The version of its service that the model is bound to, as lookups name it."""
+        return f"{self.service}@{self.service_number}"

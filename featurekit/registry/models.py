@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, func, insert, select, update
 
+from featurekit.clock import Instant
 from featurekit.errors import ModelError, RegistryError
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.tables import MODELS
@@ -91,19 +92,30 @@ def write_model(connection: Connection, namespace: str, record: ModelRecord) -> 
             input=record.input,
             output=record.output,
             registered_at=record.registered_at,
+            service_number=record.service_number,
         )
     )
 
 
 def last_version(connection: Connection, namespace: str, name: str) -> int:
-    """Return the highest version of a model, 0 where it has none."""
+    """Return the highest version that a model ever had, 0 where it had none."""
     query = select(func.max(MODELS.c.version)).where(MODELS.c.namespace == namespace, MODELS.c.name == name)
     return connection.execute(query).scalar() or 0
 
 
+def write_deleted(connection: Connection, namespace: str, record: ModelRecord, at: Instant) -> bool:
+    """Mark a model's version as deleted; return whether its file is of no other."""
+    table = MODELS
+    of_it = (table.c.namespace == namespace, table.c.name == record.name, table.c.version == record.version)
+    connection.execute(update(table).where(*of_it).values(deleted_at=at))
+    others = select(func.count()).where(table.c.file == record.file, table.c.deleted_at.is_(None))
+    return connection.execute(others).scalar_one() == 0
+
+
 def read_models(connection: Connection, namespace: str, name: str | None = None) -> tuple[ModelRecord, ...]:
     """Return the versions of all models or of one, by name, newest first."""
-    query = select(MODELS).where(MODELS.c.namespace == namespace).order_by(MODELS.c.name, MODELS.c.version.desc())
+    there = (MODELS.c.namespace == namespace, MODELS.c.deleted_at.is_(None))
+    query = select(MODELS).where(*there).order_by(MODELS.c.name, MODELS.c.version.desc())
     if name is not None:
         query = query.where(MODELS.c.name == name)
     return tuple(_record(row) for row in connection.execute(query))
@@ -122,4 +134,5 @@ def _record(row: Row[Any]) -> ModelRecord:
         input=row.input,
         output=row.output,
         registered_at=row.registered_at,
+        service_number=row.service_number,
     )

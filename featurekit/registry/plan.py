@@ -86,15 +86,16 @@ class SwitchPointer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutdateModel:
-    """A model answers for what its service is now, and no more once readers move to `becomes` (None: to nothing).
+class KeepModel:
+    """A model stays on the service version it was trained on, `number`, when readers move to `becomes`.
 
-    Nothing waits for it: who registers decides.
+    None: to nothing. That version is refreshed for as long as the model is there.
     """
 
     model: str
     version: int
     service: str
+    number: int
     becomes: int | None
 
 
@@ -115,7 +116,7 @@ Stage = (
     | PublishPlan
     | TakeOver
     | SwitchPointer
-    | OutdateModel
+    | KeepModel
     | NeedsRefresh
 )
 
@@ -153,7 +154,7 @@ def plan(
         *_writes(changes, desired, deployed),  # first: the rest refers to these versions
         *_publishes(changes, desired, deployed),  # before any switch, which must lead to a plan that is there
         *switches,
-        *_outdated(switches, changes, desired, deployed, models),
+        *_kept_models(switches, changes, desired, deployed, models),
         *_refreshes(changes, desired, refreshed, now),  # last: registering ends here, somebody else computes
     )
     return RegistrationPlan(base=deployed.registration, stages=stages)
@@ -209,7 +210,7 @@ def _switches(
         )
 
 
-def _outdated(
+def _kept_models(
     switches: tuple[Stage, ...],
     changes: tuple[Change, ...],
     desired: Desired,
@@ -225,10 +226,11 @@ def _outdated(
             continue
         now, then = serving.fingerprint.data, wanted.fingerprint.data if wanted else None
         if record.service_fingerprint == now != then:
-            yield OutdateModel(
+            yield KeepModel(
                 model=record.name,
                 version=record.version,
                 service=record.service,
+                number=record.service_number,
                 becomes=becomes[record.service],
             )
 

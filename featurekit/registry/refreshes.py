@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,6 +97,30 @@ def write_listed(
         connection.execute(update(table).where(of_it).values(**done))
 
 
+def write_withdrawn(connection: Connection, namespace: str, ids: Sequence[int], at: Instant) -> None:
+    """Write that lookups see these refreshes no more from `at` on; of one that is withdrawn the time stays."""
+    table = REFRESHES
+    seen = (table.c.namespace == namespace, table.c.id.in_(ids), table.c.withdrawn_at.is_(None))
+    connection.execute(update(table).where(*seen).values(withdrawn_at=at))
+
+
+def write_returned(connection: Connection, namespace: str, records: Sequence[RefreshRecord], at: Instant) -> None:
+    """Write that lookups see these refreshes again from `at` on; what was in between stays on record."""
+    table = REFRESHES
+    for record in records:
+        if record.withdrawn_at is not None:
+            absences = json.dumps([*record.absences, (record.withdrawn_at, at)])
+            of_it = (table.c.namespace == namespace, table.c.id == record.id)
+            connection.execute(update(table).where(*of_it).values(withdrawn_at=None, absences=absences))
+
+
+def write_dropped(connection: Connection, namespace: str, view: str, fingerprint: str, at: Instant) -> None:
+    """Write that the rows of all refreshes of a view version are dropped from the online store."""
+    table = REFRESHES
+    of_it = (table.c.namespace == namespace, table.c.view == view, table.c.fingerprint == fingerprint)
+    connection.execute(update(table).where(*of_it, table.c.dropped_at.is_(None)).values(dropped_at=at))
+
+
 def read_refreshes(
     connection: Connection, namespace: str, *, view: str | None, fingerprint: str | None, limit: int | None
 ) -> tuple[RefreshRecord, ...]:
@@ -138,6 +163,7 @@ def _latest(connection: Connection, namespace: str, *conditions: ColumnElement[b
     query = (
         select(table.c.view, table.c.fingerprint, func.max(table.c.as_of).label("as_of"))
         .where(table.c.namespace == namespace, table.c.status == RefreshStatus.COMPLETE.value, table.c.online)
+        .where(table.c.withdrawn_at.is_(None), table.c.dropped_at.is_(None))
         .where(*conditions)
         .group_by(table.c.view, table.c.fingerprint)
         .order_by(table.c.fingerprint)
@@ -182,4 +208,6 @@ def _record(row: Row[Any]) -> RefreshRecord:
         computed=row.computed,
         visible_from=row.visible_from,
         withdrawn_at=row.withdrawn_at,
+        absences=tuple((gone, back) for gone, back in json.loads(row.absences)),
+        dropped_at=row.dropped_at,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from featurekit.clock import Instant
 from featurekit.errors import NotRegisteredError, RegistryError
-from featurekit.registry import leases, live, models, refreshes, versions
+from featurekit.registry import leases, models, pins, refreshes, tombstones, uses, versions
 from featurekit.registry.database import LOCK_WAIT_S, Database
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.state import (
@@ -20,13 +20,19 @@ from featurekit.registry.state import (
     DesiredService,
     DesiredView,
     Lease,
+    Pin,
     RefreshKind,
     RefreshRecord,
     RefreshStatus,
     Registration,
     RegistrationStatus,
+    ServiceMove,
+    ServiceVersion,
+    ViewVersion,
     Watermark,
 )
+from featurekit.registry.tombstones import Random
+from featurekit.tombstones import Scope, Tombstones
 
 _NEWEST: Final = None
 
@@ -229,9 +235,33 @@ class Registry:
             return frozenset(leases.read_leased(connection, self._namespace, view, fingerprint))
 
     def live_views(self) -> frozenset[str]:
-        """Return the fingerprints of the view versions that are deployed, that serve, or that a model is bound to."""
+        """Return the fingerprints of the view versions that somebody needs."""
+        return frozenset(self.uses().needed_views)
+
+    def uses(self) -> uses.Uses:
+        """Return all versions that were not collected, and who needs them."""
         with self._database.reading() as connection:
-            return live.read_live_views(connection, self._namespace)
+            return uses.read_uses(connection, self._namespace)
+
+    def view_versions(self) -> tuple[ViewVersion, ...]:
+        """Return all versions of all views, also removed and collected ones, by name and number."""
+        with self._database.reading() as connection:
+            return versions.read_views(connection, self._namespace)
+
+    def service_versions(self) -> tuple[ServiceVersion, ...]:
+        """Return all versions of all services, also removed and collected ones, by name and number."""
+        with self._database.reading() as connection:
+            return versions.read_services(connection, self._namespace)
+
+    def pins(self) -> tuple[Pin, ...]:
+        """Return all pins, by service, number and holder."""
+        with self._database.reading() as connection:
+            return pins.read_pins(connection, self._namespace)
+
+    def moves(self, registration: int | None = None) -> tuple[ServiceMove, ...]:
+        """Return which way readers were moved, by all registrations or one, the oldest move first."""
+        with self._database.reading() as connection:
+            return pins.read_moves(connection, self._namespace, registration)
 
     def refreshes(
         self, view: str | None = None, *, fingerprint: str | None = None, limit: int | None = None
@@ -241,6 +271,41 @@ class Registry:
             return refreshes.read_refreshes(
                 connection, self._namespace, view=view, fingerprint=fingerprint, limit=limit
             )
+
+    def tombstones(self) -> Tombstones:
+        """Return what is forgotten now."""
+        with self._database.reading() as connection:
+            return tombstones.read_tombstones(connection, self._namespace)
+
+    def forget(self, scope: Scope, texts: Sequence[bytes], *, at: Instant, random: Random) -> int:
+        """Refuse entities from now on, by their key texts in the scope's order; return how many were not yet."""
+        with self._database.writing() as connection:
+            return tombstones.write_forgotten(connection, self._namespace, scope, texts, at, random)
+
+    def remember(self, scope: Scope, texts: Sequence[bytes], *, at: Instant) -> int:
+        """Refuse entities no longer; return how many were."""
+        with self._database.writing() as connection:
+            return tombstones.write_remembered(connection, self._namespace, scope, texts, at)
+
+    def texts_that(self, hold: Callable[[str], bool], *, instead: str | None = None) -> int:
+        """Return how many texts of refreshes hold something; where `instead` is given, it takes their place."""
+        with self._database.writing() as connection:
+            return tombstones.count_texts(connection, self._namespace, hold, instead)
+
+    def add_erasure(self, report: str, *, entity: str, at: Instant) -> int:
+        """Keep the proof of an erasure; return its number."""
+        with self._database.writing() as connection:
+            return tombstones.write_erasure(connection, self._namespace, at=at, entity=entity, report=report)
+
+    def erasures(self) -> list[Any]:
+        """Return the proofs that are kept, newest first."""
+        with self._database.reading() as connection:
+            return tombstones.read_erasures(connection, self._namespace)
+
+    def lookup_plans(self) -> tuple[bytes, ...]:
+        """Return the lookup plans of all service versions there ever were."""
+        with self._database.reading() as connection:
+            return versions.read_lookup_plans(connection, self._namespace)
 
     def add_model(self, record: ModelRecord, draft: models.DraftModel) -> ModelRecord:
         """Return the record as the next version of its model; its file is one of the folder's from here on."""
@@ -268,6 +333,12 @@ class Registry:
             where=str(self),
             try_=f"one of {there}" if found else f"featurekit model register {name} --onnx FILE --service SERVICE",
         )
+
+    def delete_model(self, record: ModelRecord, at: Instant) -> None:
+        """Delete a model's version, and its file where no other has it; its number is given to no later one."""
+        with self._database.writing() as connection:
+            if models.write_deleted(connection, self._namespace, record, at):
+                self.model_path(record).unlink(missing_ok=True)
 
     def model_path(self, record: ModelRecord) -> Path:
         return self.models_folder / record.file
@@ -331,3 +402,57 @@ class Writer:
     def serve(self, service: str, number: int) -> None:
         """Say that a service's unpinned readers get version `number`."""
         versions.write_serving(self.connection, self.namespace, service, number)
+
+    def stop_serving(self, service: str) -> None:
+        """Say that a service's unpinned readers get nothing."""
+        versions.write_not_serving(self.connection, self.namespace, service)
+
+    def services(self) -> tuple[ServiceVersion, ...]:
+        """Return all versions of all services, by name and number."""
+        return versions.read_services(self.connection, self.namespace)
+
+    def views(self) -> tuple[ViewVersion, ...]:
+        """Return all versions of all views, by name and number."""
+        return versions.read_views(self.connection, self.namespace)
+
+    def uses(self) -> uses.Uses:
+        return uses.read_uses(self.connection, self.namespace)
+
+    def add_moves(self, moves: Iterable[ServiceMove]) -> None:
+        pins.write_moves(self.connection, self.namespace, moves)
+
+    def moves(self, registration: int) -> tuple[ServiceMove, ...]:
+        """Return which way a registration moved readers, the oldest move first."""
+        return pins.read_moves(self.connection, self.namespace, registration)
+
+    def registrations(self) -> tuple[Registration, ...]:
+        return versions.read_registrations(self.connection, self.namespace)
+
+    def pin(self, pin: Pin) -> None:
+        pins.write_pin(self.connection, self.namespace, pin)
+
+    def unpin(self, service: str, number: int, holder: str, at: Instant) -> bool:
+        """Release a pin; return whether there was one."""
+        return pins.write_released(self.connection, self.namespace, service, number, holder, at)
+
+    def collect(self, version: ViewVersion | ServiceVersion, at: Instant) -> None:
+        """Say that the online store keeps nothing of a version any more, nor any refresh of it."""
+        versions.write_collected(self.connection, self.namespace, version, at)
+        if isinstance(version, ViewVersion):
+            refreshes.write_dropped(self.connection, self.namespace, version.name, version.fingerprint.data, at)
+
+    def leased(self, view: str, fingerprint: str) -> frozenset[Instant]:
+        """Return the as-ofs of a view version that some run computes now."""
+        return frozenset(leases.read_leased(self.connection, self.namespace, view, fingerprint))
+
+    def refreshes(self, view: str, fingerprint: str) -> tuple[RefreshRecord, ...]:
+        """Return the refreshes of a view version, the latest begun first."""
+        return refreshes.read_refreshes(self.connection, self.namespace, view=view, fingerprint=fingerprint, limit=None)
+
+    def withdraw(self, records: Iterable[RefreshRecord], at: Instant) -> None:
+        """Say that lookups see these refreshes no more from `at` on."""
+        refreshes.write_withdrawn(self.connection, self.namespace, [one.id for one in records], at)
+
+    def bring_back(self, records: Sequence[RefreshRecord], at: Instant) -> None:
+        """Say that lookups see these withdrawn refreshes again from `at` on."""
+        refreshes.write_returned(self.connection, self.namespace, records, at)

@@ -63,6 +63,7 @@ class ViewVersion:
     grid: Grid
     registration: int
     registered_at: Instant
+    collected_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +79,14 @@ class ServiceVersion:
     lookup_plan: bytes
     registration: int
     registered_at: Instant
+    collected_at: Instant | None = None
 
 
 class RegistrationStatus(StrEnum):
     PENDING = "pending"  # readers of some of its services are still on the version before
     SWITCHED = "switched"
     SUPERSEDED = "superseded"  # a later registration took its services over before they were switched
+    ROLLED_BACK = "rolled back"  # its readers are on what served before it, by `rollback`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,34 @@ class Deployed:
     registration: int = 0
 
 
+class MoveKind(StrEnum):
+    SWITCH = "switch"  # a registration moved its readers, or took a service away
+    ROLLBACK = "rollback"
+    FORWARD = "forward"  # what was rolled back, again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceMove:
+    """The readers of a service moved from one version to another; None: there was, or is then, nothing to read."""
+
+    registration: int
+    service: str
+    before: int | None
+    number: int | None
+    at: Instant
+    kind: MoveKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """Somebody reads a service version by its number: it stays, and is refreshed."""
+
+    service: str
+    number: int
+    holder: str
+    pinned_at: Instant
+
+
 class RefreshStatus(StrEnum):
     RUNNING = "running"
     COMPLETE = "complete"
@@ -136,7 +167,8 @@ class RefreshRecord:
     runs share a key space. `snapshot` (the source as it was read) and `counters` are JSON objects; `failure` says why a
     failed run failed. `reason` says why it was computed again, or why an incremental run was not possible;
     `computed` is how many entities were computed and not taken from the refresh before. Lookups see it from
-    `visible_from` on, until `withdrawn_at`, and not at all unless it is `online`.
+    `visible_from` on, until `withdrawn_at`, and not at all unless it is `online`. `absences` are from when
+    until when it was withdrawn before; `dropped_at` is when `gc` took its rows, with all of its view version.
     """
 
     id: int
@@ -158,6 +190,8 @@ class RefreshRecord:
     computed: int | None = None
     visible_from: Instant | None = None
     withdrawn_at: Instant | None = None
+    absences: tuple[tuple[Instant, Instant], ...] = ()
+    dropped_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text, true
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 4
 
 TABLES: Final = MetaData()
 _COUNT: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up only what it calls INTEGER
@@ -53,6 +53,8 @@ def _versions(name: str, *more: Column[Any]) -> Table:
         _instant("registered_at"),
         Column("removed_in", Integer),
         *more,
+        # From version 3 on.
+        _instant("collected_at", nullable=True),
     )
 
 
@@ -96,6 +98,9 @@ REFRESHES: Final = Table(
     Column("computed", BigInteger),
     _instant("visible_from", nullable=True),
     _instant("withdrawn_at", nullable=True),
+    # From version 3 on.
+    Column("absences", Text, nullable=False, server_default="[]"),
+    _instant("dropped_at", nullable=True),
     Index("refreshes_by_view", "namespace", "view", "fingerprint", "as_of", "restatement", unique=True),
 )
 
@@ -126,4 +131,34 @@ MODELS: Final = Table(
     Column("input", Text, nullable=False),
     Column("output", Text, nullable=False),
     _instant("registered_at"),
+    # From version 3 on.
+    Column("service_number", Integer, nullable=False, server_default="0"),
+    _instant("deleted_at", nullable=True),
+)
+
+# From version 3 on.
+PINS: Final = Table(
+    "pins",
+    TABLES,
+    _name("namespace", key=True),
+    _name("service", key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    _name("holder", key=True),
+    _instant("pinned_at"),
+    _instant("released_at", nullable=True),
+)
+
+# From version 3 on.
+MOVES: Final = Table(
+    "moves",
+    TABLES,
+    Column("id", _COUNT, primary_key=True, autoincrement=True),
+    _name("namespace"),
+    Column("registration", Integer, nullable=False),
+    _name("service"),
+    Column("before", Integer),
+    Column("number", Integer),
+    _instant("at"),
+    Column("kind", String(20), nullable=False),
+    Index("moves_by_registration", "namespace", "registration"),
 )

@@ -118,7 +118,7 @@ def remove_view(connection: Connection, namespace: str, name: str, *, registrati
 def remove_service(connection: Connection, namespace: str, name: str, *, registration: int) -> None:
     """Mark a service as removed; nobody is served it any more."""
     _remove(connection, SERVICE_VERSIONS, namespace, name, registration)
-    connection.execute(delete(SERVING).where(SERVING.c.namespace == namespace, SERVING.c.service == name))
+    write_not_serving(connection, namespace, name)
 
 
 def write_serving(connection: Connection, namespace: str, service: str, number: int) -> None:
@@ -126,6 +126,39 @@ def write_serving(connection: Connection, namespace: str, service: str, number: 
     of_it = and_(SERVING.c.namespace == namespace, SERVING.c.service == service)
     if connection.execute(update(SERVING).where(of_it).values(number=number)).rowcount == 0:
         connection.execute(insert(SERVING).values(namespace=namespace, service=service, number=number))
+
+
+def write_not_serving(connection: Connection, namespace: str, service: str) -> None:
+    """Say that a service's unpinned readers get nothing."""
+    connection.execute(delete(SERVING).where(SERVING.c.namespace == namespace, SERVING.c.service == service))
+
+
+def write_collected(connection: Connection, namespace: str, version: ViewVersion | ServiceVersion, at: Instant) -> None:
+    """Say that the online store keeps nothing of a version any more."""
+    table = VIEW_VERSIONS if isinstance(version, ViewVersion) else SERVICE_VERSIONS
+    of_it = (table.c.namespace == namespace, table.c.name == version.name, table.c.number == version.number)
+    connection.execute(update(table).where(*of_it).values(collected_at=at))
+
+
+def read_views(connection: Connection, namespace: str) -> tuple[ViewVersion, ...]:
+    """Return all versions of all views, also of removed ones, by name and number."""
+    table = VIEW_VERSIONS
+    query = select(table).where(table.c.namespace == namespace).order_by(table.c.name, table.c.number)
+    return tuple(_view(row) for row in connection.execute(query))
+
+
+def read_services(connection: Connection, namespace: str) -> tuple[ServiceVersion, ...]:
+    """Return all versions of all services, also of removed ones, by name and number."""
+    table = SERVICE_VERSIONS
+    query = select(table).where(table.c.namespace == namespace).order_by(table.c.name, table.c.number)
+    return tuple(_service(row) for row in connection.execute(query))
+
+
+def read_lookup_plans(connection: Connection, namespace: str) -> tuple[bytes, ...]:
+    """Return the lookup plans of all service versions there ever were, each once."""
+    table = SERVICE_VERSIONS
+    query = select(table.c.lookup_plan).where(table.c.namespace == namespace).distinct()
+    return tuple(connection.scalars(query))
 
 
 def _deployed_rows(connection: Connection, table: Table, namespace: str) -> list[Row[Any]]:
@@ -200,6 +233,7 @@ def _view(row: Row[Any]) -> ViewVersion:
         grid=read_grid(row.grid),
         registration=row.registration,
         registered_at=row.registered_at,
+        collected_at=row.collected_at,
     )
 
 
@@ -214,6 +248,7 @@ def _service(row: Row[Any]) -> ServiceVersion:
         lookup_plan=row.lookup_plan,
         registration=row.registration,
         registered_at=row.registered_at,
+        collected_at=row.collected_at,
     )
 
 

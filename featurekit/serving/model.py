@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +25,7 @@ from featurekit.errors import (
     OutsideError,
     RegistryError,
 )
+from featurekit.online.breaker import Elapsed
 from featurekit.online.client import FeatureClient
 from featurekit.online.columns import Codes
 from featurekit.online.reason import Reason
@@ -91,13 +94,22 @@ class ModelClient:
         models = ModelClient(FeatureClient(url, project="flights", environment="prod"), registry)
         models.predict("delay", {"carrier": "UA"}, {"distance": 1400.0}).values
 
-    A model is loaded when it is first asked for, in its newest version, and kept until its service gives something else
-    or refuses the question: then the newest version is asked, by its own service. `device` and `threads` are how each
-    is run. The feature client stays the caller's to close.
+    A model is loaded when it is first asked for, in its newest version, and looks its features up in the version of its
+    service that it was registered for, whichever serves. Every `look_s` seconds somebody looks, beside the requests,
+    whether it was registered again: a newer version takes over when what it takes is what readers of its service get,
+    or what the version before it took. `device` and `threads` are how each is run. The feature client stays the
+    caller's to close.
     """
 
     def __init__(
-        self, features: FeatureClient, models: ModelSource, *, device: Device = Device.AUTO, threads: int = 1
+        self,
+        features: FeatureClient,
+        models: ModelSource,
+        *,
+        device: Device = Device.AUTO,
+        threads: int = 1,
+        look_s: float = 10.0,
+        elapsed: Elapsed = time.monotonic,
     ) -> None:
         self._features = features
         self._unlogged = features.unlogged()
@@ -106,6 +118,10 @@ class ModelClient:
         self._threads = threads
         self._loaded: dict[str, LoadedModel] = {}
         self._loading = threading.Lock()
+        self._look_s = look_s
+        self._elapsed = elapsed
+        self._looked = elapsed()
+        self._looking = threading.Lock()
 
     def predict(
         self,
@@ -119,9 +135,10 @@ class ModelClient:
     ) -> Prediction:
         """Return the model's answer for one entity or many; the arguments are those of `FeatureClient.lookup`.
 
-        Raises ModelError where the service no longer gives what the model was registered for: a model is served exactly
-        what it was trained on, or it does not answer. Raises FeaturesUnavailableError where a feature that it takes is
-        UNAVAILABLE for any row: an outage is nothing the model has learned. With `on_unavailable="nan"` it sees NaN.
+        Raises ModelError where the store gives something else than the model was registered for: a model is served
+        exactly what it was trained on, or it does not answer. Raises FeaturesUnavailableError where a feature that it
+        takes is UNAVAILABLE for any row: an outage is nothing the model has learned. With `on_unavailable="nan"` it
+        sees NaN.
         """
         loaded = self.load(model)
         try:
@@ -146,19 +163,49 @@ class ModelClient:
     def load(self, model: str) -> LoadedModel:
         """Return a model ready to run, loaded now if it was not yet."""
         found = self._loaded.get(model)
-        return found if found is not None else self._load(self._models.model(model))
+        if found is None:
+            return self._load(self._models.model(model))
+        if self._elapsed() - self._looked >= self._look_s:
+            self._look_beside()
+        return found
 
     def newest_service(self, model: str) -> str:
-        """Return the service of the model's newest version, or of the loaded one where the registry is away."""
+        """Return the pinned service of the model's newest version, or of the loaded one where the registry is away."""
         record = self.load(model).record
         try:
-            return self._models.model(model).service
+            return self._models.model(model).pinned_service
         except OutsideError:
-            return record.service
+            return record.pinned_service
 
     def close(self) -> None:
         """Let go of the loaded models."""
         self._loaded.clear()
+
+    def _look_beside(self) -> None:
+        """Look for newer versions, in a thread of its own: no request waits for a registry."""
+        if self._looking.acquire(blocking=False):
+            self._looked = self._elapsed()
+            threading.Thread(target=self._look, name="newer models", daemon=True).start()
+
+    def _look(self) -> None:
+        try:
+            for loaded in list(self._loaded.values()):
+                with suppress(OutsideError, ModelError):  # what is loaded answers on
+                    self._look_at(loaded.record)
+        finally:
+            self._looking.release()
+
+    def _look_at(self, record: ModelRecord) -> None:
+        try:
+            newest = self._models.model(record.name)
+        except NotRegisteredError:
+            self._loaded.pop(record.name, None)  # it was deleted
+            return
+        if newest == record:
+            return
+        same = newest.service_fingerprint == record.service_fingerprint
+        if same or self._features.plan(newest.service).fingerprint == newest.service_fingerprint:
+            self._load(newest)
 
     def _load(self, record: ModelRecord) -> LoadedModel:
         with self._loading:  # one thread loads, the others wait for it
@@ -184,15 +231,14 @@ class ModelClient:
     ) -> Features:
         """Return what the model's service gives, if that is what the model was registered for."""
         # Logged below, for the model that takes it: what it refuses is served to nobody.
-        features = self._unlogged.lookup(record.service, entities, request, at=at)
+        features = self._unlogged.lookup(record.pinned_service, entities, request, at=at)
         if features.fingerprint != record.service_fingerprint:
             raise ModelError(
-                f"model {record.name} v{record.version} is not for the {record.service} that is served now",
+                f"model {record.name} v{record.version} is not for what lookups of {record.pinned_service} give",
                 where=f"service {features.service}",
                 why=f"it was registered for {record.service_fingerprint[:_SHOWN_DIGITS]}, and lookups give"
-                f" {features.fingerprint[:_SHOWN_DIGITS]}: other features, or the same with another meaning",
-                try_="retrain it on the new definitions and register it again; or, where it is for definitions that"
-                " readers have not moved to yet, materialize those",
+                f" {features.fingerprint[:_SHOWN_DIGITS]}: the store is not the one of this registry",
+                try_="look at the settings of the store and the registry",
             )
         self._features.log_served(features, request_id=request_id, model=record.name, model_version=record.version)
         return features

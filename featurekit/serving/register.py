@@ -74,6 +74,7 @@ def register_model(
             input=input_.name,
             output=answer.name,
             registered_at=now,
+            service_number=version.number,
         )
         return registry.add_model(record, draft)
 

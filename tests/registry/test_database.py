@@ -74,7 +74,8 @@ def test_a_registry_of_a_later_schema_is_refused_and_left_as_it_is(tmp_path: Pat
         connection.execute("UPDATE featurekit_schema SET version = version + 1")
     connection.close()
 
-    with pytest.raises(RegistryError, match="the registry has schema version 3; this featurekit knows 2") as caught:
+    told = f"the registry has schema version {SCHEMA_VERSION + 1}; this featurekit knows {SCHEMA_VERSION}"
+    with pytest.raises(RegistryError, match=told) as caught:
         read(Database(f"sqlite:///{file}"))
 
     assert caught.value.try_ == "upgrade this featurekit"

@@ -35,6 +35,13 @@ VIEW: Final = (
     "INSERT INTO view_versions VALUES"
     " ('shop:dev', 'spend', 1, 'fp', 'm', '{{\"data\": {{}}, \"written\": {{}}}}', 1, {now}, NULL, '{grid}')"
 )
+SERVICE: Final = (
+    "INSERT INTO service_versions VALUES ('shop:dev', 'score', {number}, 'sfp{number}', 'm', '{definition}',"
+    " 1, 1, NULL, '{{}}', {false}, {nothing})"
+)
+MODEL: Final = (
+    "INSERT INTO models VALUES ('shop:dev', 'delay', 1, 'score', 'sfp1', 's', 'f', '[]', 'float32', 'i', 'o', 1)"
+)
 REFRESH: Final = (
     'INSERT INTO refreshes (namespace, "view", fingerprint, as_of, restatement, started_at, status, completed_at, rows,'
     " bytes, snapshot, counters, failure) VALUES ('shop:dev', 'spend', 'fp', {as_of}, 0, {as_of}, '{status}',"
@@ -62,6 +69,11 @@ def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     script = TABLES_1.format(serial="INTEGER" if is_sqlite else "BIGSERIAL", bytes="BLOB" if is_sqlite else "BYTEA")
     statements = [part for part in script.split(";\n") if part.strip()]
     statements.append(VIEW.format(now=NOW, grid=GRID))
+    literals = {"false": "0", "nothing": "x''"} if is_sqlite else {"false": "false", "nothing": "''"}
+    statements += [
+        SERVICE.format(number=number, definition='{"data": {}, "written": {}}', **literals) for number in (1, 2)
+    ]
+    statements.append(MODEL)
     statements += [REFRESH.format(**refresh) for refresh in REFRESHES_1]
     engine = create_engine(url, poolclass=NullPool)
     with engine.begin() as connection:
@@ -95,6 +107,12 @@ def test_what_was_there_goes_on(open_old: Callable[[], Registry]) -> None:
     ended = registry.complete_refresh(begun, completed_at=NOW, visible_from=NOW, rows=5, bytes_=9, computed=2)
     assert (ended.status, ended.computed, ended.reason) == (RefreshStatus.COMPLETE, 2, "again")
     assert open_old().deployed().views["spend"].number == 1
+
+
+def test_a_model_is_bound_to_the_version_of_its_service_that_it_was_registered_for(
+    open_old: Callable[[], Registry],
+) -> None:
+    assert open_old().model("delay").pinned_service == "score@1"
 
 
 def test_processes_that_open_it_at_once_bring_it_on_once(open_old: Callable[[], Registry]) -> None:

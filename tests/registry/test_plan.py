@@ -15,8 +15,8 @@ from featurekit.registry.diff import (
 from featurekit.registry.explain import explain, summarize
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import (
+    KeepModel,
     NeedsRefresh,
-    OutdateModel,
     PublishPlan,
     RegistrationPlan,
     RemoveService,
@@ -44,7 +44,8 @@ from tests.registry.states import (
 SPEND, SPEND_B = view("spend", amount="1"), view("spend", "b", amount="2")
 LOAD, LOAD_B = view("load", size="1"), view("load", "b", size="2")
 SCORE, SCORE_B = service("score", SPEND, LOAD, plan=b"1"), service("score", SPEND_B, LOAD, plan=b"2")
-UNTIL_THEN = "until then v1 serves, without new refreshes of what changed"
+REFRESHED = "that version is refreshed until the model is deleted"
+UNTIL_THEN = "until then v1 serves, and is refreshed"
 RANK, RANK_B = service("rank", LOAD, plan=b"3"), service("rank", LOAD_B, plan=b"4")
 
 
@@ -61,6 +62,7 @@ def model(name: str, of: DesiredService, *, version: int = 1) -> ModelRecord:
         input="features",
         output="probability",
         registered_at=NOW,
+        service_number=1,
     )
 
 
@@ -248,7 +250,7 @@ def test_explain_says_what_the_stages_do() -> None:
     assert summarize(plan) == ("+ spend v2 (data changed: amount)", "+ service score v2 (data changed: spend)")
 
 
-def test_a_model_whose_service_changes_is_told_with_what_to_do() -> None:
+def test_a_model_whose_service_changes_is_told_to_stay() -> None:
     state = deployed(
         [registered_view(SPEND), registered_view(LOAD)], [registered_service(SCORE), registered_service(RANK)]
     )
@@ -258,13 +260,13 @@ def test_a_model_whose_service_changes_is_told_with_what_to_do() -> None:
     plan = plan_registration(desired([SPEND_B, LOAD], [SCORE_B]), state, {}, NOW, models)
 
     # The newest version of `queue` is for what comes: it waits for the switch, and there is nothing to do.
-    assert [stage for stage in plan.stages if isinstance(stage, OutdateModel)] == [
-        OutdateModel(model="rank", version=1, service="rank", becomes=None),
-        OutdateModel(model="delay", version=1, service="score", becomes=2),
+    assert [stage for stage in plan.stages if isinstance(stage, KeepModel)] == [
+        KeepModel(model="rank", version=1, service="rank", number=1, becomes=None),
+        KeepModel(model="delay", version=1, service="score", number=1, becomes=2),
     ]
     assert explain(plan)[-3:-1] == (
-        "  model rank v1 answers no more: its service rank is removed",
-        "  model delay v1 answers until readers of score move: retrain it on v2 and register it again then",
+        f"  model rank v1 stays on rank@1 when its service is removed: {REFRESHED}",
+        f"  model delay v1 stays on score@1 when its service moves to v2: {REFRESHED}",
     )
 
 
@@ -273,7 +275,7 @@ def test_a_model_of_a_service_that_stays_is_not_told() -> None:
         [registered_view(SPEND), registered_view(LOAD)], [registered_service(SCORE), registered_service(RANK)]
     )
     plan = plan_registration(desired([SPEND_B, LOAD], [SCORE_B, RANK]), state, {}, NOW, [model("rank", RANK)])
-    assert not [stage for stage in plan.stages if isinstance(stage, OutdateModel)]
+    assert not [stage for stage in plan.stages if isinstance(stage, KeepModel)]
 
 
 def test_explain_says_when_nothing_changes() -> None:

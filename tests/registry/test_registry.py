@@ -275,6 +275,7 @@ RECORD = ModelRecord(
     input="features",
     output="probability",
     registered_at=NOW,
+    service_number=1,
 )
 
 

@@ -290,14 +290,15 @@ def test_an_answer_that_would_be_too_large_is_refused_and_says_how_much_is_not(s
     assert users["try"] == "ask in parts of at most 2 rows"
 
 
-def test_a_model_that_no_longer_fits_its_service_is_a_conflict(http: httpx.Client, shop: Shop) -> None:
+def test_a_model_is_answered_by_the_version_it_was_registered_for(http: httpx.Client, shop: Shop) -> None:
+    body = {"entities": {"user_id": 1}, "request": PRICE}
+    before = post(http, "/v1/predict/echo", body)
     shop.register(("sum(amount), window: 7d", "sum(amount), window: 8d"))
-    shop.materialize()
+    shop.materialize([{"user_id": 1, "amount_7d": 0.0, "orders_7d": 77, "last_items": 0}])
 
-    told = refusal(http, "/v1/predict/echo", {"entities": {"user_id": 1}, "request": PRICE}, status=409)
-
-    assert told["error"] == "ModelError"
-    assert told["try"].startswith("retrain it")
+    assert post(http, "/v1/predict/echo", body) == before
+    assert post(http, "/v1/lookup/score@1", body)["values"]["spend.orders_7d"] == 2
+    assert post(http, "/v1/lookup/score", body)["values"]["spend.orders_7d"] == 77
 
 
 def test_a_prediction_without_its_features_is_none(http: httpx.Client) -> None:

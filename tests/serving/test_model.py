@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,10 +13,14 @@ import pytest
 from onnx import TensorProto
 
 from featurekit.errors import FeaturesUnavailableError, KeyTypeError, ModelError, NotRegisteredError, RegistryError
+from featurekit.online.client import FeatureClient
+from featurekit.online.publish import PlanBody, publish_plans
 from featurekit.registry.model_record import ModelRecord
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
 from featurekit.status import Status
+from featurekit.types import Field, Float64, Schema
+from tests.online.servers import NAMESPACE
 from tests.serving.onnx_models import classifier, echo
 from tests.serving.world import BIG, NOW, OUTPUTS, TODAY, Shop
 
@@ -33,6 +38,20 @@ def bind(shop: Shop, service: str, *columns: str) -> None:
     """Register `echo` again, for another service."""
     onnx = echo(shop.folder / "echo.onnx", len(columns))
     register_model(shop.registry, name="echo", onnx=onnx, service=service, now=NOW, columns=columns)
+
+
+def looking(shop: Shop) -> ModelClient:
+    """A client that looks for newer versions at each request."""
+    return ModelClient(shop.client, shop.registry, look_s=0.0)
+
+
+def version_after_a_look(models: ModelClient) -> int:
+    """Return the version that answers when the look that a request sets off is done."""
+    models.load("echo")
+    for thread in threading.enumerate():
+        if thread.name == "newer models":
+            thread.join()
+    return models.predict("echo", {"user_id": 1}, {"price": 1.0}).version
 
 
 def test_a_model_sees_its_columns_in_its_own_order(shop: Shop) -> None:
@@ -129,32 +148,51 @@ def test_answers_come_in_the_shape_of_the_question(shop: Shop) -> None:
     assert np.shape(ask("wide", [{"user_id": 1}, {"user_id": 2}])) == (2, 4)
 
 
-def test_a_model_of_a_service_that_changed_refuses_to_answer(shop: Shop) -> None:
+def test_a_model_stays_on_the_version_it_was_registered_for_whichever_serves(shop: Shop) -> None:
     models = add_model(shop, "spend.orders_7d")
-    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0
+    before = models.predict("echo", {"user_id": 1}, {"price": 1.0})
     shop.register(WINDOW)
-    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 2.0  # the old version still serves
+    shop.materialize([{"user_id": 1, "amount_7d": 0.0, "orders_7d": 77, "last_items": 0}])
 
-    shop.materialize()
+    after = models.predict("echo", {"user_id": 1}, {"price": 1.0})
 
-    with pytest.raises(ModelError, match="model echo v1 is not for the score that is served now") as caught:
-        models.predict("echo", {"user_id": 1}, {"price": 1.0})
-    assert caught.value.where == "service score"
-    assert caught.value.why
-    assert str(caught.value.try_).startswith("retrain it on the new definitions and register it again")
+    assert (before.to_python(), after.to_python()) == (2.0, 2.0)
+    assert after.features.fingerprint == before.features.fingerprint
+    assert shop.client.lookup("score", {"user_id": 1}, {"price": 1.0}).to_dict()["spend.orders_7d"] == 77
 
 
-def test_a_model_that_was_registered_again_answers_without_a_new_client(shop: Shop) -> None:
-    models = add_model(shop, "spend.orders_7d")
+def test_a_newer_version_of_a_model_takes_over_when_readers_get_what_it_takes(shop: Shop) -> None:
+    add_model(shop, "spend.orders_7d")
+    models = looking(shop)
     models.predict("echo", {"user_id": 1}, {"price": 1.0})
     shop.register(WINDOW)
     add_model(shop, "spend.last_items")
-    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).version == 1
 
+    assert version_after_a_look(models) == 1  # its features are not there yet
     shop.materialize()
 
-    prediction = models.predict("echo", {"user_id": 1}, {"price": 1.0})
-    assert (prediction.version, prediction.to_python()) == (2, 3.0)
+    assert version_after_a_look(models) == 2
+    assert models.predict("echo", {"user_id": 1}, {"price": 1.0}).to_python() == 3.0
+
+
+def test_a_newer_version_of_a_model_for_the_same_features_takes_over(shop: Shop) -> None:
+    add_model(shop, "spend.orders_7d")
+    models = looking(shop)
+    models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    add_model(shop, "spend.last_items")
+
+    assert version_after_a_look(models) == 2
+
+
+def test_a_model_that_was_deleted_is_answered_by_no_more(shop: Shop) -> None:
+    add_model(shop, "spend.orders_7d")
+    models = looking(shop)
+    record = models.load("echo").record
+    shop.registry.delete_model(record, NOW)
+
+    with pytest.raises(NotRegisteredError, match="there is no model 'echo'"):
+        version_after_a_look(models)
+    assert not shop.registry.model_path(record).exists()
 
 
 def test_a_model_that_moved_to_another_service_answers_by_that_without_a_new_client(shop: Shop) -> None:
@@ -169,18 +207,7 @@ def test_a_model_that_moved_to_another_service_answers_by_that_without_a_new_cli
     assert (moved.version, moved.features.service, moved.to_python()) == (2, "spend", 3.0)
 
 
-def test_a_model_whose_old_service_changed_answers_by_its_new_one(shop: Shop) -> None:
-    models = add_model(shop, "spend.orders_7d")
-    models.predict("echo", {"user_id": 1}, {"price": 1.0})
-    bind(shop, "spend", "spend.last_items")
-    shop.register(("price / spend.amount_7d", "price * spend.amount_7d"))
-
-    with pytest.raises(KeyTypeError, match="nothing reads price"):  # told by the service it moved to
-        models.predict("echo", {"user_id": 1}, {"price": 1.0})
-    assert models.predict("echo", {"user_id": 1}).version == 2
-
-
-def test_a_version_that_does_not_fit_yet_leaves_the_loaded_one_in_place(shop: Shop) -> None:
+def test_a_version_that_does_not_fit_leaves_the_loaded_one_in_place(shop: Shop) -> None:
     models = add_model(shop, "spend.orders_7d")
     models.predict("echo", {"user_id": 1}, {"price": 1.0})
     shop.register(WINDOW)
@@ -203,14 +230,28 @@ def test_a_wrong_question_is_the_callers_mistake_also_where_the_registry_is_away
         models.predict("echo", {"user": 1}, {"price": 1.0})
 
 
-def test_a_model_for_definitions_that_are_not_served_yet_says_so(shop: Shop) -> None:
+def test_a_model_for_definitions_without_values_yet_has_no_features(shop: Shop) -> None:
     shop.register(WINDOW)
     models = add_model(shop, "spend.orders_7d")
 
-    with pytest.raises(ModelError, match="is not for the score that is served now") as caught:
+    with pytest.raises(FeaturesUnavailableError, match="NO_REFRESH") as caught:
         models.predict("echo", {"user_id": 1}, {"price": 1.0})
 
     assert "materialize" in str(caught.value.try_)
+
+
+def test_a_model_is_not_run_on_features_of_another_meaning(shop: Shop) -> None:
+    models = add_model(shop, "spend.orders_7d")
+    pointer, pinned = NAMESPACE.pointer("spend"), NAMESPACE.pointer("score@1")
+    (other,) = shop.store.read([pointer])
+    assert other is not None
+    plan = FeatureClient(shop.url, project=NAMESPACE.project, environment=NAMESPACE.environment).plan("spend")
+    body = PlanBody.of(replace(plan, service="score", request=Schema((Field("price", Float64()),))))
+    publish_plans(shop.store, NAMESPACE, [body])
+    shop.store.write({pinned: body.pointer})
+
+    with pytest.raises(ModelError, match="is not for what lookups of score@1 give"):
+        models.predict("echo", {"user_id": 1}, {"price": 1.0})
 
 
 def test_threads_that_ask_first_at_once_load_a_model_once(shop: Shop) -> None:

@@ -108,6 +108,7 @@ def test_a_model_is_bound_to_the_outputs_of_its_service_in_their_order(registry:
         input="features",
         output="answer",
         registered_at=NOW,
+        service_number=1,
     )
     assert registry.model("delay") == record
     assert registry.model_path(record).read_bytes() == onnx.read_bytes()
