@@ -1,6 +1,6 @@
 """featurekit: a feature is defined once, compiled to several targets, and every target gives Spark's answer.
 
-    FeatureClient   looks features up online; needs Redis and nothing else
+    FeatureClient   looks features up online; needs Redis and nothing else. AsyncFeatureClient does so under asyncio
     ModelClient     looks up and predicts
     FeatureStore    everything: register, materialize, training sets, checks
     Status          what a served value is
@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from featurekit.feature_store import FeatureStore as FeatureStore
+    from featurekit.online.async_client import AsyncFeatureClient as AsyncFeatureClient
     from featurekit.online.client import FeatureClient as FeatureClient
     from featurekit.serving.model import ModelClient as ModelClient
     from featurekit.status import Status as Status
 
 _HOMES: Final = {
+    "AsyncFeatureClient": "featurekit.online.async_client",
     "FeatureClient": "featurekit.online.client",
     "FeatureStore": "featurekit.feature_store",
     "ModelClient": "featurekit.serving.model",
     "Status": "featurekit.status",
 }
-__all__ = ["FeatureClient", "FeatureStore", "ModelClient", "Status"]
+__all__ = ["AsyncFeatureClient", "FeatureClient", "FeatureStore", "ModelClient", "Status"]
 
 
 def __getattr__(name: str) -> Any:
