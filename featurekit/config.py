@@ -8,7 +8,10 @@
     [redis]
     url = "redis://localhost:6379"   # left out: the embedded server
     user = "serving"                 # who asks, with FEATUREKIT_REDIS_PASSWORD: so no URL holds a secret
-    timeout_ms = 1000
+    timeout_ms = 1000                # of a whole lookup; of each answer to everything else
+    tries = 3                        # how often a lookup's read is sent at most
+    breaker_failures = 5             # after so many in a row that failed …
+    breaker_open_ms = 1000           # … lookups leave the store alone for so long
     retention = "30d"                # how long after its write a refresh can be served, at least
 
     [served_log]
@@ -65,6 +68,9 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("redis", "user"): "redis_user",
     ("redis", "password"): "redis_password",
     ("redis", "timeout_ms"): "redis_timeout_ms",
+    ("redis", "tries"): "redis_tries",
+    ("redis", "breaker_failures"): "redis_breaker_failures",
+    ("redis", "breaker_open_ms"): "redis_breaker_open_ms",
     ("redis", "retention"): "retention",
     ("served_log", "path"): "served_log",
     ("served_log", "sample"): "served_log_sample",
@@ -99,6 +105,9 @@ class Settings:
     redis_user: str | None = None
     redis_password: str | None = field(default=None, repr=False)  # both are part of redis_url once they are read
     redis_timeout_ms: int = 1000
+    redis_tries: int = 3
+    redis_breaker_failures: int = 5
+    redis_breaker_open_ms: int = 1000
     retention: int = 30 * DAY
     served_log: Path | None = None
     served_log_sample: float = 1.0
@@ -253,16 +262,17 @@ def _typed(key: str, value: Any, where: str) -> Any:
     """Return a setting as its type; text is how environment variables and flags come. `where` says who gave it."""
     try:
         match key:
-            case "redis_timeout_ms":
-                number = int(value)
-                if isinstance(value, bool) or number <= 0:
-                    raise ValueError(value)
-                return number
             case "retention" | "history_keep":
                 return parse_duration(value)
             case "served_log_rotate":
                 return _positive(parse_duration(value))
-            case "served_log_queue" if not isinstance(value, bool):
+            case (
+                "served_log_queue"
+                | "redis_timeout_ms"
+                | "redis_tries"
+                | "redis_breaker_failures"
+                | "redis_breaker_open_ms"
+            ) if not isinstance(value, bool):
                 return _positive(int(value))
             case "served_log_sample" if not isinstance(value, bool):
                 threshold(share := float(value))

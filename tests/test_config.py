@@ -127,6 +127,8 @@ def test_what_spark_is_told_is_not_shown_either(tmp_path: Path) -> None:
         ("project = 3", "can't be 3"),
         ("[redis]\ntimeout_ms = 0", "can't be 0"),
         ("[redis]\ntimeout_ms = true", "can't be True"),
+        ("[redis]\ntries = 0", "can't be 0"),
+        ("[redis]\nbreaker_open_ms = false", "can't be False"),
         ("[redis]\nretention = '7 days'", "not a duration"),
         ("now = '2013-11-15T02:00'", "no zone"),
         ("[served_log]\nsample = 10", "10.0 is not a share"),  # no percentage: case 54

@@ -22,6 +22,7 @@ from featurekit.config import Settings
 from featurekit.errors import InputError, OutsideError
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
+from featurekit.online.lookup_client import client_options
 from featurekit.online.reason import Reason, is_degraded
 from featurekit.online.result import Features
 from featurekit.online.served_log import ServedLog
@@ -99,9 +100,8 @@ def opened_client(settings: Settings, log: ServedLog | None = None) -> Iterator[
         online_url(settings),
         project=settings.project,
         environment=settings.environment,
-        clock=settings.clock,
         timeout_ms=settings.redis_timeout_ms,
-        log=log,
+        **client_options(settings, log),
     ) as client:
         yield client
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Self, TypedDict
 
 from featurekit.clock import Clock, Instant, from_datetime, system_clock
+from featurekit.config import Settings
 from featurekit.online.breaker import Breaker, Elapsed
 from featurekit.online.cache import Cache, CachedReads, since_boot
 from featurekit.online.calls import Calls, Random
@@ -39,6 +40,16 @@ class ClientOptions(TypedDict, total=False):
     log: ServedLog | None
     elapsed: Elapsed
     random: Random
+
+
+def client_options(settings: Settings, log: ServedLog | None = None) -> ClientOptions:
+    """Return what the settings say of a client, beside where its store is and how long it may take."""
+    return {
+        "log": log,
+        "clock": settings.clock,
+        "retries": Retries(tries=settings.redis_tries),
+        "breaker": Breaker(failures=settings.redis_breaker_failures, open_ms=settings.redis_breaker_open_ms),
+    }
 
 
 class LookupClient:
