@@ -28,9 +28,12 @@ from featurekit.offline.history_sink import without_files
 from featurekit.offline.materialize import check_as_of
 from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, snapshot_source
 from featurekit.offline.source import count_invisible
+from featurekit.online.forgotten import refusing
 from featurekit.quality.gate import ROWS, gated, verdict
 from featurekit.refreshing import Deployment, RefreshOutcome, due, record_failure, refresh_view, require_registered
 from featurekit.registry.state import RefreshKind, RefreshRecord, RefreshStatus
+from featurekit.rows import key_fields
+from featurekit.tombstones import Tombstones
 
 ROWS_AT_ONCE: Final = 4_000_000
 """So many entities × as-ofs are asked for in one job: what a run that dies has to do again."""
@@ -205,7 +208,8 @@ def _backfill(
     restate: str | None,
     tenancy: Tenancy,
 ) -> tuple[list[RefreshOutcome], list[tuple[Instant, GateError]]]:
-    begun = _begin(view, as_ofs, history, to, clock, restate)
+    forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
+    begun = _begin(view, as_ofs, history, to, clock, restate, forgotten)
     try:
         for each in begun.values():
             each.draft.begin()
@@ -213,7 +217,8 @@ def _backfill(
         invisible = count_invisible(engine, view)
         requests = at_instants(engine, known_entities(engine, view), tuple(as_ofs))
         rows = as_of_rows(engine, view, requests, between=Span(min(as_ofs), max(as_ofs)))
-        sink = BackfillSink(sinks={at: gated(view, each.draft.sink(_count)) for at, each in begun.items()})
+        gates = {at: gated(view, each.draft.sink(_count)) for at, each in begun.items()}
+        sink = BackfillSink(sinks={at: refusing(gate, forgotten, key_fields(view)) for at, gate in gates.items()})
         counted = engine.to_arrow(engine.map_batches(by_as_of(engine, rows), sink, from_arrow_schema(COUNTERS)))
         check_unchanged(view, before, snapshot_source(engine, view))
         tenancy.check()
@@ -239,7 +244,13 @@ def _backfill(
 
 
 def _begin(
-    view: CompiledView, as_ofs: Sequence[Instant], history: History, to: Deployment, clock: Clock, restate: str | None
+    view: CompiledView,
+    as_ofs: Sequence[Instant],
+    history: History,
+    to: Deployment,
+    clock: Clock,
+    restate: str | None,
+    forgotten: Tombstones,
 ) -> dict[Instant, _Begun]:
     records = to.registry.start_backfill(
         view=view.name, fingerprint=view.fingerprint.data, as_ofs=as_ofs, started_at=clock(), reason=restate
@@ -247,7 +258,14 @@ def _begin(
     return {
         at: _Begun(
             record=record,
-            draft=history.draft(view, at, record.restatement, kind=RefreshKind.BACKFILL, reason=restate),
+            draft=history.draft(
+                view,
+                at,
+                record.restatement,
+                kind=RefreshKind.BACKFILL,
+                reason=restate,
+                remembered=forgotten.times_remembered,
+            ),
         )
         for at, record in records.items()
     }

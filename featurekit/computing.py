@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from featurekit.clock import Instant
@@ -14,6 +14,7 @@ from featurekit.offline.incremental import incremental_frame
 from featurekit.offline.materialize import OfflineRows, materialized_frame
 from featurekit.offline.newest_rows import direct_view, events_in_reach, newest_rows
 from featurekit.registry.state import RefreshKind
+from featurekit.tombstones import Tombstones
 
 FEW_EVENTS: Final = 4
 """Events for each kept row up to which all are read. A choice: a kept row goes through Spark whole, an event's key and
@@ -29,22 +30,30 @@ class Computation:
     """
 
     history: History | None
+    forgotten: Tombstones = field(default_factory=Tombstones)
     kind: RefreshKind = RefreshKind.FULL
     reason: str | None = None
     computed: int | None = None
 
     def __call__(self, engine: BatchEngine, view: CompiledView, as_of: Instant) -> OfflineRows:
         base = None if self.history is None else self.history.latest(view, before=as_of)
+        has_all = base is None or base.remembered == self.forgotten.times_remembered
+        if not has_all:
+            base = None
         source = direct_view(engine, view)
         if base is not None and not _is_less_than_kept(source, as_of, base):
             assert self.history is not None
-            found = incremental_frame(engine, view, as_of, base, self.history.read(engine, view, base))
+            kept = self.history.read(engine, view, base)
+            # Tiles would hold what the rows may not.
+            found = incremental_frame(engine, view, as_of, base, kept, by_tiles=not self.forgotten)
             self.reason = found.reason
             if found.frame is not None:
                 self.kind, self.computed = RefreshKind.INCREMENTAL, found.changed
                 return OfflineRows(found.frame)
         elif base is not None:
             self.reason = "reading each newest row is less work than what is kept of all"
+        elif not has_all:
+            self.reason = "an entity is remembered since, which the kept rows lack"
         elif self.history is not None:
             self.reason = "no earlier refresh is kept"
         newest = source if isinstance(source, str) else newest_rows(engine, source, as_of)

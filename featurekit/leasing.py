@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from featurekit.clock import MINUTE, SECOND, Instant, format_instant
 from featurekit.errors import OutsideError, RefreshRunningError, RegistryError
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import Lease
+from featurekit.tombstones import Tombstones
 
 LEASE_DEFAULT: Final = 2 * MINUTE
 _RENEWALS: Final = 4  # so many in a lease's time: three may fail
@@ -26,20 +27,32 @@ _POLL_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenancy:
-    """A lease that is held."""
+    """A lease that is held; `tombstones` are what was forgotten when it was taken."""
 
     registry: Registry
     lease: Lease
     length: int
+    tombstones: Tombstones = field(default_factory=Tombstones)
 
     def check(self) -> None:
-        """Raise RefreshRunningError where the lease has run out: another run may compute the refresh by now."""
+        """Raise RefreshRunningError where the run may not end as it began.
+
+        The lease has run out, and another run may compute the refresh by now; or an entity was forgotten or remembered
+        since, and its rows were let through or refused.
+        """
         if not self.registry.renew_lease(self.lease, length=self.length):
             raise RefreshRunningError(
                 f"the lease on {_of(self.lease)} ran out while it was computed",
                 where=str(self.registry),
                 why="this machine slept, or the registry could not be reached for as long; another run may have begun",
                 try_="run it again: what is complete is not computed twice",
+            )
+        if self.registry.tombstones().changes != self.tombstones.changes:
+            raise RefreshRunningError(
+                f"entities were forgotten or remembered while {_of(self.lease)} was computed",
+                where=str(self.registry),
+                why="what was computed may hold rows that must not be kept, or lack some",
+                try_="run it again: nothing of it was published",
             )
 
 
@@ -68,7 +81,8 @@ def leased(
     renewal = threading.Thread(target=_renew, args=(tenancy, ended), name=f"lease of {view}", daemon=True)
     renewal.start()
     try:
-        yield tenancy
+        # Only now: what is forgotten from here on waits for this run to end, or finds it by its lease.
+        yield replace(tenancy, tombstones=registry.tombstones())
     finally:
         ended.set()
         renewal.join()

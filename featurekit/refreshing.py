@@ -24,6 +24,7 @@ from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history import Draft, History
 from featurekit.offline.history_sink import without_files
 from featurekit.offline.materialize import MaterializeResult, Sink, check_as_of, materialize
+from featurekit.online.forgotten import refusing
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, drop_spaces, read_head
 from featurekit.online.store import HeadEntry, OnlineStore
@@ -31,6 +32,8 @@ from featurekit.online.writer import row_sink
 from featurekit.quality.gate import ROWS, gated, verdict
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshKind, RefreshRecord
+from featurekit.rows import key_fields
+from featurekit.tombstones import Tombstones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,8 @@ def refresh_view(
     with leased(to.registry, *version, (as_of,), holder=to.holder, length=to.lease, wait=wait) as tenancy:
         if restate is None and (found := _served(view, as_of, to)) is not None:
             return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
-        run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full)
+        forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
+        run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten)
         try:
             result, completion, draft = _publish(run, engine, tenancy)
         except BaseException as error:
@@ -141,10 +145,18 @@ class _Run:
     how: Computation
     to: Deployment
     clock: Clock
+    forgotten: Tombstones
 
 
 def _begun(
-    view: CompiledView, as_of: Instant, *, to: Deployment, clock: Clock, restate: str | None, full: bool
+    view: CompiledView,
+    as_of: Instant,
+    *,
+    to: Deployment,
+    clock: Clock,
+    restate: str | None,
+    full: bool,
+    forgotten: Tombstones,
 ) -> _Run:
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock(), reason=restate
@@ -154,11 +166,14 @@ def _begun(
         view=view,
         record=record,
         space=_space(view, as_of, to.namespace).at(as_of, record.restatement),
-        draft=None if history is None else history.draft(view, as_of, record.restatement, reason=restate),
+        draft=None
+        if history is None
+        else history.draft(view, as_of, record.restatement, reason=restate, remembered=forgotten.times_remembered),
         # What is restated may be wrong because of what it was computed from.
-        how=Computation(history=None if full or restate is not None else history),
+        how=Computation(history=None if full or restate is not None else history, forgotten=forgotten),
         to=to,
         clock=clock,
+        forgotten=forgotten,
     )
 
 
@@ -168,7 +183,9 @@ def _publish(run: _Run, engine: BatchEngine, tenancy: Tenancy) -> tuple[Material
     expires_in_s = _lifetime_s(view, run.to.retention)
     refresh = begin_refresh(store, space, expires_in_s=expires_in_s)
     online: Sink = row_sink(view, space, run.to.url, expires_in_s=expires_in_s)
-    sink = gated(view, online if draft is None else draft.begin().sink(online))
+    sink = refusing(
+        gated(view, online if draft is None else draft.begin().sink(online)), run.forgotten, key_fields(view)
+    )
     result = materialize(engine, view, space.as_of, sink=sink, now=run.clock(), compute=run.how)
     verdict(view, result.counters).require()
     if draft is not None:

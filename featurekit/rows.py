@@ -48,11 +48,16 @@ def check_storable(feature: str, kind: DataType) -> None:
         )
 
 
+def key_fields(view: CompiledView) -> tuple[Field, ...]:
+    """Return the columns that name a row's entity."""
+    return tuple(Field(key.name, key.type, nullable=False) for key in view.keys)
+
+
 def offline_schema(view: CompiledView) -> Schema:
     """Return the columns of a view's offline rows, in order."""
     return Schema(
         (
-            *(Field(key.name, key.type, nullable=False) for key in view.keys),
+            *key_fields(view),
             Field(LAST_EVENT, Timestamp(), nullable=False),
             *(Field(feature.name, feature.type, feature.nullable or feature.is_latest) for feature in view.features),
             *(Field(STATUS_PREFIX + feature.name, Int8(), False) for feature in view.features if feature.is_latest),

@@ -7,7 +7,7 @@ refused its rows. What reads hashes alone learns nothing of a key; what also has
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -42,10 +42,6 @@ class Tombstones:
 
     def __bool__(self) -> bool:
         return any(self.hashes.values())
-
-
-def scope_of(names: Sequence[str]) -> Scope:
-    return tuple(sorted(names))
 
 
 def key_hash(secret: bytes, scope: Scope, text: bytes) -> str:

@@ -111,7 +111,14 @@ class History:
         return engine.read_files(files, columns, base=self._home(view.name, view.fingerprint.data))
 
     def draft(
-        self, view: CompiledView, as_of: Instant, restatement: int, *, kind: str = "full", reason: str | None = None
+        self,
+        view: CompiledView,
+        as_of: Instant,
+        restatement: int,
+        *,
+        kind: str = "full",
+        reason: str | None = None,
+        remembered: int = 0,
     ) -> Draft:
         """Return what a run writes its rows into; `begin` makes the folder."""
         path = self._home(view.name, view.fingerprint.data) / folder_name(as_of, restatement)
@@ -124,6 +131,7 @@ class History:
             completed_at=as_of,
             kind=kind,
             reason=reason,
+            remembered=remembered,
             path=path,
         )
         return Draft(entry=entry)

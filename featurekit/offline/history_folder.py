@@ -30,6 +30,7 @@ DRAFT: Final = "_draft."
 DROPPED: Final = "_dropped."
 _IDENTITY: Final = ("view", "fingerprint", "as_of", "restatement")
 _PLAIN: Final = (*_IDENTITY, "visible_from", "completed_at", "withdrawn_at", "kind", "reason")
+_LATER: Final = {"remembered": 0}  # with what they are where a folder was written before there were any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ class HistoryEntry:
     """The kept rows of one complete refresh: what serving had from `visible_from` on, until it was withdrawn.
 
     `kind` says how it was computed (full, incremental, backfill), `reason` why it was restated. A backfill was never
-    in the online store. `snapshot` is the source as it was read.
+    in the online store. `snapshot` is the source as it was read. `remembered` is how many entities had been forgotten
+    and remembered again by then: where it differs, rows that were refused here may count.
     """
 
     view: str
@@ -64,6 +66,7 @@ class HistoryEntry:
     withdrawn_at: Instant | None = None
     kind: str = "full"
     reason: str | None = None
+    remembered: int = 0
     snapshot: SourceSnapshot | None = None
     files: tuple[KeptFile, ...] = ()
     retired: tuple[RetiredFile, ...] = ()
@@ -123,7 +126,7 @@ def write_entry(entry: HistoryEntry, folder: Path) -> None:
     """Write `_refresh.json` into the folder, in place of one that is there: a reader sees the old one or the new."""
     content = {
         "format": FORMAT,
-        **{name: getattr(entry, name) for name in _PLAIN},
+        **{name: getattr(entry, name) for name in (*_PLAIN, *_LATER)},
         "rows": entry.rows,
         "files": [{"name": file.name, "rows": file.rows, "bytes": file.bytes} for file in entry.files],
         "retired": [{"name": file.name, "retired_at": file.retired_at} for file in entry.retired],
@@ -167,7 +170,9 @@ def damaged(entry: HistoryEntry, folder: Path) -> BrokenRefresh | None:
 
 def _entry(content: dict[str, Any], folder: Path) -> HistoryEntry:
     return replace(
-        HistoryEntry(**{name: content[name] for name in _PLAIN}),
+        HistoryEntry(
+            **{name: content[name] for name in _PLAIN}, **{name: content.get(name, old) for name, old in _LATER.items()}
+        ),
         files=tuple(KeptFile(**file) for file in content["files"]),
         retired=tuple(RetiredFile(**file) for file in content["retired"]),
         snapshot=read_snapshot(json.dumps(content["snapshot"] or {})),

@@ -75,11 +75,17 @@ class Incremental:
 
 
 def incremental_frame(
-    engine: BatchEngine, view: CompiledView, as_of: Instant, base: HistoryEntry, base_rows: DataFrame
+    engine: BatchEngine,
+    view: CompiledView,
+    as_of: Instant,
+    base: HistoryEntry,
+    base_rows: DataFrame,
+    *,
+    by_tiles: bool = True,
 ) -> Incremental:
     """Return the rows of `materialized_frame(engine, view, as_of)`, from an earlier refresh and what was touched since.
 
-    Finding that out runs queries; the frame itself is lazy.
+    Finding that out runs queries; the frame itself is lazy. Unless `by_tiles`, none are read or left on disk.
     """
     now = snapshot_source(engine, view)
     reason = why_full(view, as_of, base, now)
@@ -92,7 +98,7 @@ def incremental_frame(
         return _same_snapshot(engine, view, span, base_rows, bool(added))
     if reason := why_most(engine, view, span, base, base_rows, added):
         return _in_full(reason)
-    if can_tile(view, as_of):
+    if by_tiles and can_tile(view, as_of):
         found = _from_tiles(engine, view, span, base, base_rows, now, added)
         if found is not None:
             return found

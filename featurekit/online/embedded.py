@@ -29,6 +29,7 @@ LOOPBACK = "127.0.0.1"
 _ANSWER_LIMIT_S = 2.0
 _LOAD_LIMIT_S = 120.0  # a large append-only file is read back at some 100 MB/s
 _STOP_LIMIT_S = 30.0
+_REWRITE_LIMIT_S = 600.0
 _SILENCE_LIMIT_S = 10.0  # it answers also while it reads its data back
 _POLL_S = 0.01
 _PORT_TRIES = 5
@@ -88,6 +89,38 @@ def status(state_dir: Path) -> EmbeddedServer | None:
     # Shared: waits for a start or a stop in progress, so that the answer is never half of one.
     with _locked(home / "lock", fcntl.LOCK_SH):
         return _find(home)
+
+
+def rewrite_log(state_dir: Path) -> Path | None:
+    """Have the running server write its append-only file anew, from what it holds now; return the file's folder.
+
+    What was deleted stays in that file until then, and so does what was deleted by name. None where no server runs.
+    """
+    home = _home(state_dir)
+    if not (home / "lock").exists():
+        return None
+    with _locked(home / "lock", fcntl.LOCK_SH), _connected(home) as found:
+        if found is None:
+            return None
+        connection = found[0]
+
+        def is_rewriting() -> bool:
+            return "aof_rewrite_in_progress:1" in (text := str(connection.ask("INFO", "persistence"))) or (
+                "aof_rewrite_scheduled:1" in text
+            )
+
+        # One that is under way began before; its end is waited for, and then another one is made.
+        _until(lambda: not is_rewriting(), _REWRITE_LIMIT_S)
+        connection.ask("BGREWRITEAOF")
+        done = _until(lambda: not is_rewriting(), _REWRITE_LIMIT_S)
+        if not done or "aof_last_bgrewrite_status:ok" not in str(connection.ask("INFO", "persistence")):
+            raise EmbeddedServerError(
+                "the embedded server's append-only file could not be written anew",
+                where=str(home / "server.log"),
+                why=_last_lines(home),
+                try_="make room on its disk, then run it again: what was deleted is in the old file still",
+            )
+        return home / "appendonlydir"
 
 
 def server_binary() -> Path:

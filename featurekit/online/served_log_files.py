@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,9 @@ import pyarrow.parquet as pq
 
 from featurekit.clock import SECOND, Clock, Instant, to_datetime
 from featurekit.key_sample import key_hash, threshold
+from featurekit.online.forgotten import forgotten_rows
 from featurekit.online.served_answer import Served
+from featurekit.online.served_log_erasure import finders, mask_of, read_tombstones, tombstones_file
 from featurekit.online.served_log_rows import KeySample, log_schema_metadata, log_tables
 from featurekit.plan import LookupPlan
 from featurekit.served_columns import REQUEST_ID
@@ -105,24 +108,43 @@ class LogFiles:
         metadata = log_schema_metadata(
             rows.plan, project=self._project, environment=self._environment, sample=self._sample
         )
-        table = pa.concat_tables(rows.tables).replace_schema_metadata(metadata)
-        content = pa.BufferOutputStream()
-        # What repeats is text; dictionaries of numbers would take six times as long for a larger file.
-        texts = [field.name for field in table.schema if pa.types.is_string(field.type) and field.name != REQUEST_ID]
-        pq.write_table(table, content, compression="zstd", use_dictionary=texts)
         folder.mkdir(parents=True, exist_ok=True)
         try:
+            # First of all: who forgets an entity waits for the files that are begun by then.
             with unfinished.open("wb") as file:
-                file.write(content.getvalue())
+                table = self._without_forgotten(rows.plan, pa.concat_tables(rows.tables))
+                file.write(_content(table.replace_schema_metadata(metadata)))
                 file.flush()
                 os.fsync(file.fileno())
-            unfinished.rename(folder / name)
-        except OSError:
+            if table.num_rows:
+                unfinished.rename(folder / name)
+            else:
+                unfinished.unlink()
+        except (OSError, pa.ArrowException):
             with contextlib.suppress(OSError):
                 unfinished.unlink()
             raise
-        self.written += rows.rows
+        self.written += table.num_rows
+        self.outside_sample += rows.rows - table.num_rows
+
+    def _without_forgotten(self, plan: LookupPlan, table: pa.Table) -> pa.Table:
+        try:
+            tombstones = read_tombstones(tombstones_file(self._folder, self._project, self._environment))
+        except ValueError as error:
+            raise OSError(f"which entities are forgotten can't be told: {error}") from error
+        if not tombstones:
+            return table
+        found = finders(plan, partial(forgotten_rows, tombstones))
+        return table.filter(pa.array(~mask_of(table, found))) if found else table
 
     def _lose(self, rows: int, error: Exception) -> None:
         self.failed += rows
         self.problem = f"{type(error).__name__}: {error}"
+
+
+def _content(table: pa.Table) -> pa.Buffer:
+    content = pa.BufferOutputStream()
+    # What repeats is text; dictionaries of numbers would take six times as long for a larger file.
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type) and field.name != REQUEST_ID]
+    pq.write_table(table, content, compression="zstd", use_dictionary=texts)
+    return content.getvalue()

@@ -79,6 +79,9 @@ class OnlineStore(ReadableStore, Protocol):
         All keys of the store are walked once, in bounded steps.
         """
 
+    def remove(self, keys: Sequence[bytes]) -> int:
+        """Delete keys, some thousands at most; return how many there were. A replica has it too, where there is one."""
+
     def now_ms(self) -> int:
         """Return the store's clock: what expiry is measured by. Where there are several, the one that is behind."""
 

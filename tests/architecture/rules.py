@@ -68,6 +68,8 @@ LEVELS: Mapping[str, int] = {
     "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
     "featurekit.materializing": 6,  # many of them
+    "featurekit.erasing": 6,  # entities forgotten: refused, and taken out of every place
+    "featurekit.erasure_proof": 6,  # the walk that finds nothing of them
     "featurekit.explain": 6,
     "featurekit.trace": 7,  # follows a value through offline, online and the check
     "featurekit.from_log": 7,  # training sets of what was served, beside what training computes

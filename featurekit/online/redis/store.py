@@ -98,6 +98,9 @@ class RedisStore:
                 deleted += self._at(group[0], partial(_unlink, group))
         return deleted
 
+    def remove(self, keys: Sequence[bytes]) -> int:
+        return sum(int(count) for (count,) in self._each(keys, lambda key: ((b"UNLINK", key),)))
+
     def now_ms(self) -> int:
         times = self._ask_masters((b"TIME",))
         # The slowest clock of all: what expires by it does so nowhere later than meant.
