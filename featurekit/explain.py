@@ -22,6 +22,13 @@ from featurekit.targets.spark import render
 from featurekit.types import Field
 from featurekit.windows import show_window
 
+_IN_PLACE = (
+    "each refresh overwrites the rows of the one before, so that they stand in the store once. Given up: all entities"
+    " at one instant (while a refresh is written some are newer than the answer's as_of, and say AHEAD); that a refresh"
+    " is seen no sooner than availability_delay; that one which fails the gate leaves the rows as they were; rollback,"
+    " and any earlier as-of. --restate writes a second space, which stands beside the first until it is complete"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedFeature:
@@ -157,6 +164,8 @@ def _summary(view: CompiledView) -> tuple[tuple[str, str], ...]:
         ("looks back", ", ".join(ends) or "for ever"),
         ("fingerprint", view.fingerprint.data),
     ]
+    if definition.write == "in_place":
+        lines.append(("written in place", _IN_PLACE))
     if origin.origin is SourceFormat.SQL:
         lines.append(("note", "the source is raw SQL: what can fail or overflow inside it is not guarded"))
     return tuple(lines)
@@ -220,6 +229,8 @@ def _stored(layout: RowLayout, field: int) -> str:
 
 def _layout(view: CompiledView, namespace: Namespace, layout: RowLayout, as_of: Instant) -> str:
     space = KeySpace(namespace=namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=as_of)
+    if view.view.write == "in_place":
+        space = space.at(as_of, live=0)
     sample = ",".join(f"<{key.name}>" for key in view.keys)
     lines = [
         f"key     {space.row(sample.encode()).decode()}",

@@ -89,7 +89,13 @@ def view_fingerprint(
         ],
     }
     metadata = {
-        "view": [view.owner, view.description, *([] if view.history is None else [_dumped(view, "history")])],
+        # Only where something is declared: other views keep the fingerprint they had.
+        "view": [
+            view.owner,
+            view.description,
+            *([] if view.history is None else [_dumped(view, "history")]),
+            *([] if view.write is None else [view.write]),
+        ],
         "entity": [entity.owner, entity.description],
         "source": [source.owner, source.description],
         "features": [

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Final
 
 from featurekit.apply import switch_ready
-from featurekit.clock import DAY, SECOND, Clock, Instant
+from featurekit.clock import DAY, SECOND, Clock, Instant, format_instant
 from featurekit.compiled import CompiledView
 from featurekit.computing import Computation
-from featurekit.errors import HistoryError, NotRegisteredError, OutsideError
+from featurekit.errors import HistoryError, NotRegisteredError, OutsideError, TimeError
 from featurekit.leasing import LEASE_DEFAULT, Tenancy, leased
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history import Draft, History
@@ -26,7 +27,17 @@ from featurekit.offline.history_sink import without_files
 from featurekit.offline.materialize import MaterializeResult, Sink, check_as_of, materialize
 from featurekit.online.forgotten import refusing
 from featurekit.online.keys import KeySpace, Namespace
-from featurekit.online.refresh import Completion, begin_refresh, complete_refresh, drop_space, drop_spaces, read_head
+from featurekit.online.refresh import (
+    MARKER_MARGIN_S,
+    Completion,
+    begin_refresh,
+    complete_refresh,
+    drop_space,
+    drop_spaces,
+    read_head,
+    spaces_of,
+    sweep_space,
+)
 from featurekit.online.store import HeadEntry, OnlineStore
 from featurekit.online.writer import row_sink
 from featurekit.quality.gate import ROWS, gated, verdict
@@ -34,6 +45,9 @@ from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshKind, RefreshRecord
 from featurekit.rows import key_fields
 from featurekit.tombstones import Tombstones
+
+
+_IN_PLACE: Final = -1  # a lease beside those of as-ofs: on the rows of a view that is written in place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +134,12 @@ def refresh_view(
         return replace(found, moved=_moved(to, clock()))
     check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
     version = (view.name, view.fingerprint.data)
-    with leased(to.registry, *version, (as_of,), holder=to.holder, length=to.lease, wait=wait) as tenancy:
+    # Of refreshes in place one is written at a time, whatever its as-of: they share their rows.
+    leases = (as_of, _IN_PLACE) if view.view.write == "in_place" else (as_of,)
+    with leased(to.registry, *version, leases, holder=to.holder, length=to.lease, wait=wait) as tenancy:
         if restate is None and (found := _served(view, as_of, to)) is not None:
             return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
+        _check_goes_forward(view, as_of, to)
         forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
         run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten)
         try:
@@ -165,7 +182,7 @@ def _begun(
     return _Run(
         view=view,
         record=record,
-        space=_space(view, as_of, to.namespace).at(as_of, record.restatement),
+        space=_space_to_write(view, record, to),
         draft=None
         if history is None
         else history.draft(view, as_of, record.restatement, reason=restate, remembered=forgotten.times_remembered),
@@ -181,8 +198,10 @@ def _publish(run: _Run, engine: BatchEngine, tenancy: Tenancy) -> tuple[Material
     """Compute the rows, write them into the space and list it in the view's head, unless the gate refuses them."""
     view, space, store, draft = run.view, run.space, run.to.store, run.draft
     expires_in_s = _lifetime_s(view, run.to.retention)
+    if space.live is not None and run.record.reason is not None:
+        drop_space(store, space)  # what a restatement that died left there has this one's as-of
     refresh = begin_refresh(store, space, expires_in_s=expires_in_s)
-    online: Sink = row_sink(view, space, run.to.url, expires_in_s=expires_in_s)
+    online: Sink = row_sink(view, space, run.to.url, expires_in_s=expires_in_s + MARKER_MARGIN_S)
     sink = refusing(
         gated(view, online if draft is None else draft.begin().sink(online)), run.forgotten, key_fields(view)
     )
@@ -224,7 +243,7 @@ def _settle(run: _Run, result: MaterializeResult, completion: Completion, draft:
         invisible=result.invisible_rows,
         is_new=True,
         moved=moved,
-        notes=(*notes, *_drop_retired(completion, run.to.store)),
+        notes=(*notes, *_drop_retired(completion, run.space, run.to.store)),
         kind=record.kind,
         reason=record.reason,
         computed=record.computed,
@@ -246,10 +265,12 @@ def _give_up(run: _Run, error: BaseException) -> None:
     record_failure(run.to.registry, run.record, error, run.clock())
     try:
         # The entry may be there though its answer was lost: then lookups read the space.
-        if read_head(store, space).get(space.as_of, space.restatement) is None:
+        head = read_head(store, space)
+        if head.get(space.as_of, space.restatement) is None:
             if run.draft is not None:
                 run.draft.drop()
-            drop_space(store, space)
+            if space.marker not in {one.marker for one in spaces_of(head, space)}:
+                drop_space(store, space)
     except Exception as second:  # noqa: BLE001
         error.add_note(f"The key space {space} was not dropped and expires by itself: {second}")
 
@@ -308,7 +329,7 @@ def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcom
     history = to.history_of(view)
     draft = None if history is None else history.saved_draft(view, as_of, entry.restatement)
     notes = () if draft is None else _kept(draft, entry)
-    (marker,) = to.store.read([space.at(as_of, entry.restatement).marker])
+    (marker,) = to.store.read([space.at(as_of, entry.restatement, entry.live).marker])
     if marker is None:
         return None
     return RefreshOutcome(
@@ -330,11 +351,40 @@ def _space(view: CompiledView, as_of: Instant, namespace: Namespace) -> KeySpace
     return KeySpace(namespace=namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=as_of)
 
 
-def _drop_retired(completion: Completion, store: OnlineStore) -> tuple[str, ...]:
+def _space_to_write(view: CompiledView, record: RefreshRecord, to: Deployment) -> KeySpace:
+    """Return the run's own key space; of a view written in place the one that serves, or the next for a restatement."""
+    space = _space(view, record.as_of, to.namespace).at(record.as_of, record.restatement)
+    if view.view.write != "in_place":
+        return space
+    entries = read_head(to.store, space).entries
+    last = max((entry.live for entry in entries if entry.live is not None), default=-1)
+    # Where the head's last refresh has a space of its own, rows of the last one in place may be of any time.
+    goes_on = bool(entries) and entries[-1].live is not None and record.reason is None
+    return space.at(record.as_of, record.restatement, last if goes_on else last + 1)
+
+
+def _check_goes_forward(view: CompiledView, as_of: Instant, to: Deployment) -> None:
+    """Raise TimeError where a later refresh in place has overwritten what one of this as-of would write."""
+    if view.view.write != "in_place":
+        return
+    entries = read_head(to.store, _space(view, as_of, to.namespace)).entries
+    newest = max((entry.as_of for entry in entries if entry.live is not None), default=as_of)
+    if newest > as_of:
+        raise TimeError(
+            f"{view.name} can't go back to {format_instant(as_of)}",
+            where=str(to.store.name),
+            why=f"it is written in place, and {format_instant(newest)} has overwritten what was there before",
+            try_="materialize --from --to keeps earlier refreshes in the history; or leave out `write: in_place`",
+        )
+
+
+def _drop_retired(completion: Completion, space: KeySpace, store: OnlineStore) -> tuple[str, ...]:
     """Drop what the head let go of; return what could not be, as notes: it is out of use and expires by itself."""
     try:
         drop_spaces(store, completion.retired)
+        if space.live is not None:
+            sweep_space(store, space)
     except OutsideError as error:
-        names = ", ".join(map(str, completion.retired))
+        names = ", ".join(map(str, completion.retired or (space,)))
         return (f"older refreshes ({names}) could not be dropped and expire by themselves: {error.what}",)
     return ()

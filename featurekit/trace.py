@@ -143,7 +143,7 @@ def _place(
     entry = read_head(store, promised).at(at)
     if entry is None:
         return None, promised
-    return entry, promised.at(entry.as_of, entry.restatement)
+    return entry, promised.at(entry.as_of, entry.restatement, entry.live)
 
 
 def _source_step(engine: BatchEngine, subject: _Subject) -> Step:

@@ -61,4 +61,4 @@ def find_serving(
             "Materialize it."
         )
         return NotServed(view=view, problem=problem)
-    return Serving(view=view, plan=plan, space=space.at(entry.as_of, entry.restatement))
+    return Serving(view=view, plan=plan, space=space.at(entry.as_of, entry.restatement, entry.live))

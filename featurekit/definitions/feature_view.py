@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, field_validator
 from pydantic import Field as Attribute
@@ -110,7 +110,10 @@ def _history(value: Any) -> Any:
 
 
 class FeatureView(Definition):
-    """Features of one entity from one source; `keys` maps join keys to source columns where the names differ."""
+    """Features of one entity from one source; `keys` maps join keys to source columns where the names differ.
+
+    `write: in_place` is for a view too large to stand twice in the online store: each refresh overwrites the one before.
+    """
 
     name: Name
     entity: Text
@@ -121,6 +124,7 @@ class FeatureView(Definition):
     availability_delay: Micros = 0
     allowed_lateness: Micros = 0
     history: Annotated[KeptHistory | None, BeforeValidator(_history)] = None
+    write: Literal["in_place"] | None = None
     features: Annotated[tuple[Feature, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     owner: str | None = None
     description: str | None = None

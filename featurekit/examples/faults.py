@@ -54,7 +54,7 @@ def fill_null_with_zero(store: FeatureStore) -> str:
 def _served(store: FeatureStore, view: CompiledView) -> Sequence[KeySpace]:
     """Return the key spaces that the view's head lists, oldest as-of first."""
     space = KeySpace(namespace=store.namespace, view=view.name, fingerprint=view.fingerprint.data, as_of=0)
-    return [space.at(entry.as_of, entry.restatement) for entry in read_head(store.online, space).entries]
+    return [space.at(entry.as_of, entry.restatement, entry.live) for entry in read_head(store.online, space).entries]
 
 
 def _entity_key(view: CompiledView, values: Sequence[str]) -> bytes:

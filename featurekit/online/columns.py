@@ -33,6 +33,7 @@ Rows = Sequence[bytes | None]
 # Held as Python objects; all else is an array.
 _OBJECTS: Final = (Decimal, String, Binary, Null, ArrayType, Map, Struct)
 _FEW: Final = 4  # up to so many rows' nested values are read one by one
+_OF_VALUES: Final = (Reason.LAST_KNOWN, Reason.AHEAD)  # reasons of rows that are there
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +128,9 @@ class RowReader:
     def read(self, rows: Rows, as_of: Instant, reasons: Codes | None = None) -> ViewColumns:
         """Return the rows' columns; None is an entity without a row. A row that can't be read is UNAVAILABLE.
 
-        With `reasons` so is each row whose reason is not LAST_KNOWN; the others' fields have that reason.
+        With `reasons` so is each row that has another one than LAST_KNOWN or AHEAD; of these the fields have it.
         """
-        away = None if reasons is None else np.where(reasons == Reason.LAST_KNOWN, np.uint8(Reason.NONE), reasons)
+        away = None if reasons is None else np.where(np.isin(reasons, _OF_VALUES), np.uint8(Reason.NONE), reasons)
         try:
             found = self._read(rows, as_of, away)
         except CodecError:
@@ -137,7 +138,7 @@ class RowReader:
             away = wrong if away is None else np.where(away != Reason.NONE, away, wrong)
             kept = [None if reason else row for row, reason in zip(rows, away.tolist(), strict=True)]
             found = self._read(kept, as_of, away)
-        return found if reasons is None else _last_known(found)
+        return found if reasons is None else _with_reasons(found, reasons)
 
     def unavailable(self, count: int, reason: Reason) -> ViewColumns:
         """Return columns without a value, for the same reason throughout."""
@@ -310,12 +311,12 @@ def as_index(positions: Sequence[int]) -> npt.NDArray[np.intp] | slice:
     return np.array(positions, np.intp)
 
 
-def _last_known(read: ViewColumns) -> ViewColumns:
-    """Return columns that are not what the store has just said."""
+def _with_reasons(read: ViewColumns, rows: Codes) -> ViewColumns:
+    """Return columns whose values have the reasons of their rows, where those are reasons of values."""
     assert read.statuses is not None
     assert read.reasons is not None
-    reasons = np.where(read.statuses == Status.UNAVAILABLE, read.reasons, np.uint8(Reason.LAST_KNOWN))
-    return read._replace(reasons=reasons)
+    is_told = np.isin(rows, _OF_VALUES) & (read.statuses != Status.UNAVAILABLE)
+    return read._replace(reasons=np.where(is_told, rows, read.reasons))
 
 
 def _can_be_read(part: bytes, kind: DataType) -> bool:

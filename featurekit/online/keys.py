@@ -1,6 +1,7 @@
 """Key texts: where everything lies in the online store (docs/formats.md is the specification).
 
     row       fk:<project>:<environment>:{<entity key>}:<view>@<fingerprint>:<as-of>[~<restatement>]
+    in place  fk:<project>:<environment>:{<entity key>}:<view>@<fingerprint>:live[~<number>]
     head      fk:<project>:<environment>:head:<view>@<fingerprint>
     marker    fk:<project>:<environment>:space:<view>@<fingerprint>:<as-of>[~<restatement>]
     pointer   fk:<project>:<environment>:service:{<project>:<environment>}:<service>
@@ -45,6 +46,7 @@ from featurekit.types import (
 KeyTexts = Sequence[bytes | None]
 Encoder = Callable[[Sequence[Any]], list[bytes]]
 
+LIVE: Final = "live"  # in place of an as-of
 VIEW_DIGITS: Final = 8
 PLAN_DIGITS: Final = 16
 BODY_DIGITS: Final = 8
@@ -100,21 +102,26 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySpace:
-    """The keys that one refresh of one view version writes; a restatement of the same as-of has its own."""
+    """The keys that one refresh of one view version writes; a restatement of the same as-of has its own.
+
+    `live` is of a view that is written in place: the number of the one space that all its refreshes write.
+    """
 
     namespace: Namespace
     view: str
     fingerprint: str
     as_of: Instant
     restatement: int = 0
+    live: int | None = None
 
-    def at(self, as_of: Instant, restatement: int = 0) -> KeySpace:
+    def at(self, as_of: Instant, restatement: int = 0, live: int | None = None) -> KeySpace:
         """Return the key space of another refresh of the same view version."""
-        return replace(self, as_of=as_of, restatement=restatement)
+        return replace(self, as_of=as_of, restatement=restatement, live=live)
 
     def __str__(self) -> str:
-        again = f"~{self.restatement}" if self.restatement else ""
-        return f"{version_text(self.view, self.fingerprint)}:{as_of_text(self.as_of)}{again}"
+        own, number = (as_of_text(self.as_of), self.restatement) if self.live is None else (LIVE, self.live)
+        again = f"~{number}" if number else ""
+        return f"{version_text(self.view, self.fingerprint)}:{own}{again}"
 
     @property
     def head(self) -> bytes:

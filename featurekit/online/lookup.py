@@ -11,6 +11,7 @@ from featurekit.on_unavailable import Instead
 from featurekit.online.answer import AnswerPlan, ViewRows
 from featurekit.online.cache import KeptValues
 from featurekit.online.degrade import LastKnown, check_available, reason_of
+from featurekit.online.in_place import rows_in_place
 from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace
 from featurekit.online.planned import Pick, PlannedService
 from featurekit.online.publish import decode_names
@@ -229,10 +230,14 @@ def _views(
         markers += 1
         if not is_there:
             found.append(ViewRows(rows=(), as_of=None, reason=Reason.KEY_SPACE_DROPPED))
-        elif count == len(texts):
-            found.append(ViewRows(rows=mine, as_of=pick.as_of))
-        else:
+            continue
+        if count < len(texts):
             # A NULL join key is an entity without a row.
             each = iter(mine)
-            found.append(ViewRows(rows=[None if key is None else next(each) for key in texts], as_of=pick.as_of))
+            mine = [None if key is None else next(each) for key in texts]
+        if pick.is_live:
+            mine, reasons = rows_in_place(mine, pick.as_of, view.codec.identity)
+            found.append(ViewRows(rows=mine, as_of=pick.as_of, reasons=reasons))
+        else:
+            found.append(ViewRows(rows=mine, as_of=pick.as_of))
     return found

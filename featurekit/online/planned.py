@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """A refresh that can be served, and the texts its keys are made of."""
+    """A refresh that can be served, and the texts its keys are made of; `is_live` where it was written in place."""
 
     as_of: Instant
     restatement: int
     visible_from: Instant
     marker: bytes
     row_suffix: bytes
+    is_live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +104,17 @@ class PlannedView:
         any_space = KeySpace(namespace=self._namespace, view=self.view.view, fingerprint=self.view.fingerprint, as_of=0)
         picks = []
         for entry in reversed(decode_head(content).entries):
-            space = any_space.at(entry.as_of, entry.restatement)
+            space = any_space.at(entry.as_of, entry.restatement, entry.live)
+            # Never before the grid says so: as-ofs lie on the grid, so this is as_of <= g(t) for every t. What was
+            # written in place is there from then on, and what it replaced is not.
+            promised = entry.visible_from if entry.live is not None else entry.as_of + delay
             pick = Pick(
                 as_of=entry.as_of,
                 restatement=entry.restatement,
-                # Never before the grid says so: as-ofs lie on the grid, so this is as_of <= g(t) for every t.
-                visible_from=max(entry.visible_from, entry.as_of + delay),
+                visible_from=max(entry.visible_from, promised),
                 marker=space.marker,
                 row_suffix=space.row_suffix,
+                is_live=entry.live is not None,
             )
             picks.append(pick)
         return ReadHead(content, tuple(picks))

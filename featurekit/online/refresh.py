@@ -29,6 +29,8 @@ from featurekit.online.store import (
 
 KEEP_DEFAULT: Final = 7  # with the one that serves: a week of daily refreshes to go back to
 GRACE_DEFAULT: Final = 10 * MINUTE  # for clocks that are behind; the newest kept are what there is to go back to
+MARKER_MARGIN_S: Final = 60
+"""For so much longer live rows than the marker of their space: the clocks of a cluster's nodes differ."""
 _FILLING: Final = b"filling"
 
 
@@ -50,17 +52,18 @@ class Completion:
 
 
 def begin_refresh(store: OnlineStore, space: KeySpace, *, expires_in_s: int) -> Refresh:
-    """Open the key space, before any row is written into it with the same expiry."""
+    """Open the key space, before any row is written into it: with this expiry and MARKER_MARGIN_S more."""
     store.check_keeps_rows()
     generation = store.generation()
     expires_at_ms = store.now_ms() + expires_in_s * 1000
     content, marker = store.read([space.head, space.marker])
-    is_listed = decode_head(content).get(space.as_of, space.restatement) is not None
-    if is_listed and marker is None:
+    listed = [one for one in spaces_of(decode_head(content), space) if one.marker == space.marker]
+    if listed and marker is None:
         # A marker now would make lookups take rows that expired, and are not written again yet, for missing entities.
-        withdraw_refresh(store, space)
+        for one in listed:
+            withdraw_refresh(store, one)
         _let_readers_finish(store)
-    if not (is_listed and marker is not None):
+    if not (listed and marker is not None):
         store.write({space.marker: _FILLING}, expires_at_ms=expires_at_ms)
     # A space in use keeps its marker as it is until every row has been written again: `complete_refresh` extends it.
     return Refresh(space=space, expires_at_ms=expires_at_ms, generation=generation)
@@ -83,6 +86,7 @@ def complete_refresh(
     has expired meanwhile, or a server restarted or was replaced: rows may be lost then that it had acknowledged.
     """
     space = refresh.space
+    is_live = space.live is not None
     if store.generation() != refresh.generation:
         raise KeySpaceDroppedError(
             f"the key space {space} may have lost rows",
@@ -100,9 +104,11 @@ def complete_refresh(
     entry = HeadEntry(
         as_of=space.as_of,
         restatement=space.restatement,
-        visible_from=max(space.as_of + grid.availability_delay, completed_at),
+        # What was written in place is served from now on: what was there before is not there any more.
+        visible_from=completed_at if is_live else max(space.as_of + grid.availability_delay, completed_at),
         completed_at=completed_at,
         rows=rows,
+        live=space.live,
     )
     before = Head()
 
@@ -112,19 +118,27 @@ def complete_refresh(
         old = before.get(entry.as_of, entry.restatement)
         # A rerun wrote the same bytes again: what was visible stays visible.
         added = replace(old, rows=rows) if old else entry
-        trimmed = before.with_entry(added).trimmed(at=completed_at, keep=keep, grace=grace)
+        trimmed = before.with_entry(added).trimmed(at=completed_at, keep=0 if is_live else keep, grace=grace)
         # What was just computed stays where it is older than all that is kept: its run says that it is there.
         return encode_head(trimmed.with_entry(added))
 
     head = decode_head(store.change(space.head, with_entry))
+    kept = {one.marker for one in spaces_of(head, space)}
     return Completion(
         entry=head.get(entry.as_of, entry.restatement) or entry,
-        retired=tuple(
-            space.at(one.as_of, one.restatement)
-            for one in before.entries
-            if head.get(one.as_of, one.restatement) is None
-        ),
+        retired=tuple({one.marker: one for one in spaces_of(before, space) if one.marker not in kept}.values()),
     )
+
+
+def spaces_of(head: Head, space: KeySpace) -> tuple[KeySpace, ...]:
+    """Return the key space of each refresh that a head lists, of the view version that `space` belongs to."""
+    return tuple(space.at(entry.as_of, entry.restatement, entry.live) for entry in head.entries)
+
+
+def sweep_space(store: OnlineStore, space: KeySpace) -> int:
+    """Delete what a complete refresh in place has no row for; return how many rows that were."""
+    _let_readers_finish(store)
+    return store.delete_older(space.row_pattern, ending=space.row_suffix, before=space.as_of)
 
 
 def withdraw_refresh(store: OnlineStore, space: KeySpace) -> bool:
@@ -153,7 +167,7 @@ def served_as_of(store: OnlineStore, namespace: Namespace, view: str, fingerprin
     entry = read_head(store, space).at(at)
     if entry is None:
         return None
-    (marker,) = store.read([space.at(entry.as_of, entry.restatement).marker])
+    (marker,) = store.read([space.at(entry.as_of, entry.restatement, entry.live).marker])
     return None if marker is None else entry.as_of
 
 

@@ -11,6 +11,7 @@ from featurekit.clock import Instant
 from featurekit.errors import NewerWireVersionError
 
 HEAD_FORMAT: Final = 1
+LIVE_FORMAT: Final = 2  # of a head with refreshes that are written in place: a client that knows none must not read it
 # How long a read may take where it is not one instant: for so long, rows outlive the taking away of what led to them.
 READ_SPAN_S: Final = 10
 
@@ -79,6 +80,9 @@ class OnlineStore(ReadableStore, Protocol):
         All keys of the store are walked once, in bounded steps.
         """
 
+    def delete_older(self, pattern: bytes, *, ending: bytes, before: Instant) -> int:
+        """Delete the rows whose keys match and end so and whose as-of lies before an instant; return how many."""
+
     def remove(self, keys: Sequence[bytes]) -> int:
         """Delete keys, some thousands at most; return how many there were. A replica has it too, where there is one."""
 
@@ -97,13 +101,17 @@ class OnlineStore(ReadableStore, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadEntry:
-    """A complete refresh: lookups at `visible_from` and later may be answered from its key space."""
+    """A complete refresh: lookups at `visible_from` and later may be answered from its key space.
+
+    `live` is the number of the space that a refresh in place was written into, None of one that has its own.
+    """
 
     as_of: Instant
     restatement: int
     visible_from: Instant
     completed_at: Instant
     rows: int
+    live: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +164,12 @@ def encode_head(head: Head) -> bytes:
     True
     """
     entries = [
-        [entry.as_of, entry.restatement, entry.visible_from, entry.completed_at, entry.rows] for entry in head.entries
+        [entry.as_of, entry.restatement, entry.visible_from, entry.completed_at, entry.rows]
+        + ([] if entry.live is None else [entry.live])
+        for entry in head.entries
     ]
-    return json.dumps({"format": HEAD_FORMAT, "entries": entries}, separators=(",", ":")).encode()
+    form = HEAD_FORMAT if all(entry.live is None for entry in head.entries) else LIVE_FORMAT
+    return json.dumps({"format": form, "entries": entries}, separators=(",", ":")).encode()
 
 
 def decode_head(content: bytes | None) -> Head:
@@ -166,15 +177,22 @@ def decode_head(content: bytes | None) -> Head:
     if content is None:
         return Head()
     head = json.loads(content)
-    if head.get("format") != HEAD_FORMAT:
+    if head.get("format") not in (HEAD_FORMAT, LIVE_FORMAT):
         raise NewerWireVersionError(
-            f"the view's head has format {head.get('format')!r}; this featurekit reads {HEAD_FORMAT}",
+            f"the view's head has format {head.get('format')!r}; this featurekit reads {HEAD_FORMAT} and {LIVE_FORMAT}",
             why="it was written by another version of featurekit",
             try_="upgrade this client",
         )
     return Head(
         tuple(
-            HeadEntry(as_of=as_of, restatement=again, visible_from=visible, completed_at=completed, rows=rows)
-            for as_of, again, visible, completed, rows in head["entries"]
+            HeadEntry(
+                as_of=as_of,
+                restatement=again,
+                visible_from=visible,
+                completed_at=completed,
+                rows=rows,
+                live=live[0] if live else None,
+            )
+            for as_of, again, visible, completed, rows, *live in head["entries"]
         )
     )

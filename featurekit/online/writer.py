@@ -14,7 +14,7 @@ from featurekit.online.arrow_keys import join_bytes, key_array
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
-from featurekit.online.redis import WRITE_RETRIES, row_pipeline
+from featurekit.online.redis import SET_IN_PLACE, WRITE_RETRIES, row_pipeline
 from featurekit.types import Field
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class RedisRowSink:
                         keys, rows = keys.drop_null(), rows.filter(keys.is_valid())
                     if len(rows):
                         full = self._full(keys)
-                        pipeline.send(full, self._commands(full, rows))
+                        pipeline.send(
+                            full, _commands(full, rows, self.expires_in_s, in_place=self.space.live is not None)
+                        )
                     written += len(rows)
                     content += pc.sum(pc.binary_length(rows)).as_py() or 0
             pipeline.finish()
@@ -66,20 +68,22 @@ class RedisRowSink:
         """Return the rows' keys in the store."""
         return join_bytes(_bytes(self.space.namespace.row_prefix()), keys, _bytes(self.space.row_suffix))
 
-    def _commands(self, full: pa.BinaryArray, rows: pa.BinaryArray) -> pa.BinaryArray:
-        """Return one `SET key row EX seconds` per row, as they go over the wire."""
-        seconds = b"%d" % self.expires_in_s
-        return join_bytes(
-            _bytes(b"*5\r\n$3\r\nSET\r\n$"),
-            _lengths(full),
-            _bytes(b"\r\n"),
-            full,
-            _bytes(b"\r\n$"),
-            _lengths(rows),
-            _bytes(b"\r\n"),
-            rows,
-            _bytes(b"\r\n$2\r\nEX\r\n$%d\r\n%b\r\n" % (len(seconds), seconds)),
-        )
+
+def _commands(keys: pa.BinaryArray, rows: pa.BinaryArray, expires_in_s: int, *, in_place: bool) -> pa.BinaryArray:
+    """Return one `SET key row EX seconds` per row, as they go over the wire; in place only where no newer row is."""
+    seconds = b"%d" % expires_in_s
+    before, after = SET_IN_PLACE if in_place else (b"*5\r\n$3\r\nSET\r\n", b"$2\r\nEX\r\n")
+    return join_bytes(
+        _bytes(before + b"$"),
+        _lengths(keys),
+        _bytes(b"\r\n"),
+        keys,
+        _bytes(b"\r\n$"),
+        _lengths(rows),
+        _bytes(b"\r\n"),
+        rows,
+        _bytes(b"\r\n%b$%d\r\n%b\r\n" % (after, len(seconds), seconds)),
+    )
 
 
 def row_sink(view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int) -> RedisRowSink:

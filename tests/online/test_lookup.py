@@ -347,8 +347,8 @@ def test_a_plan_whose_body_is_gone_is_the_stores_fault(world: RedisStore, any_ur
 
 
 def test_a_head_of_a_later_format_is_refused(client: FeatureClient, world: RedisStore) -> None:
-    world.write({key_space(LOAD, AS_OF).head: b'{"format":2,"entries":[]}'})
-    with pytest.raises(NewerWireVersionError, match="format 2"):
+    world.write({key_space(LOAD, AS_OF).head: b'{"format":3,"entries":[]}'})
+    with pytest.raises(NewerWireVersionError, match="format 3"):
         client.lookup("service", {"user_id": 1, "shop": "north"})
 
 

@@ -23,6 +23,7 @@ from featurekit.online.refresh import (
     drop_space,
     drop_spaces,
     read_head,
+    sweep_space,
     withdraw_refresh,
 )
 from featurekit.types import Field, Float64, Int64, String
@@ -55,6 +56,21 @@ def test_the_writer_writes_every_row_and_counts_them(any_url: str, any_store: Re
     decoded = [codec.decode_row(row or b"") for row in found]
     assert [row.values for row in decoded] == [(i / 8, "é" * (i % 5)) for i in range(1500)]
     assert {row.as_of for row in decoded} == {AS_OF}
+
+
+def test_rows_in_place_are_never_written_over_by_older_ones_nor_swept_by_what_is_older(
+    any_url: str, any_store: RedisStore
+) -> None:
+    space = key_space(VIEW, AS_OF).at(AS_OF, live=0)
+    list(row_sink(any_url, VIEW, space)(iter([rows(300)])))
+    newer = any_store.read([space.row(b"%d" % i) for i in range(100)])
+    # Rows that are under way when another run takes over, and those that the next refresh has none for.
+    list(row_sink(any_url, VIEW, space.at(AS_OF - DAY, live=0))(iter([rows(400)])))
+    assert any_store.read([space.row(b"%d" % i) for i in range(100)]) == newer
+    assert sweep_space(any_store, space.at(AS_OF - DAY, live=0)) == 0
+    assert sweep_space(any_store, space) == 100
+    assert sweep_space(any_store, space) == 0
+    assert [value is None for value in any_store.read([space.row(b"299"), space.row(b"300")])] == [False, True]
 
 
 def test_rows_expire_counted_from_their_own_write(any_url: str, any_store: RedisStore) -> None:

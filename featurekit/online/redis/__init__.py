@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from featurekit.online.redis.in_place import SET_IN_PLACE
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, WRITE_RETRIES
 from featurekit.online.redis.store import RedisStore
 from featurekit.online.store import AsyncReadableStore, OnlineStore
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_TIMEOUT_MS",
+    "SET_IN_PLACE",
     "WRITE_RETRIES",
     "RedisStore",
     "open_async_store",

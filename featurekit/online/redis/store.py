@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final, TypeVar
 
+from featurekit.clock import Instant
 from featurekit.errors import EvictingStoreError, OnlineStoreError
 from featurekit.online.redis.address import read_address
 from featurekit.online.redis.confirm import confirm, server_fields
 from featurekit.online.redis.errors import ReplyError, is_passing, translate
+from featurekit.online.redis.in_place import delete_older
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
 from featurekit.online.redis.pushes import Pushes
@@ -96,6 +98,13 @@ class RedisStore:
             found = [key for key in keys if key.endswith(endings)]
             for group in self._route.groups(found) if found else ():
                 deleted += self._at(group[0], partial(_unlink, group))
+        return deleted
+
+    def delete_older(self, pattern: bytes, *, ending: bytes, before: Instant) -> int:
+        deleted = 0
+        for keys in self._walk(pattern):
+            found = [key for key in keys if key.endswith(ending)]
+            deleted += sum(count for (count,) in self._each(found, lambda key: (delete_older(key, before),)))
         return deleted
 
     def remove(self, keys: Sequence[bytes]) -> int:
