@@ -78,7 +78,7 @@ class AnswerPlan:
         self.names = tuple(output.name for output in service.plan.outputs)
         self.aliases = tuple(view.alias for view in service.views)
         self.not_numbers = frozenset(i for i, output in enumerate(self.outputs) if not is_number(output.type))
-        self.arrow_schema: Any = None  # made when first asked for: Arrow is not loaded here
+        self.arrow: Any = None  # an ArrowPlan, when first asked for: Arrow is not loaded here
         self._views = service.views
         self._on_demand = service.on_demand
         at = {output.name: i for i, output in enumerate(service.plan.outputs)}

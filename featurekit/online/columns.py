@@ -20,6 +20,7 @@ from featurekit.online.codec import RowCodec, from_stored, statuses_of, to_store
 from featurekit.online.layout import STATUSES_PER_BYTE, Storage, storage_of
 from featurekit.online.nested_columns import column_reader
 from featurekit.online.reason import Reason
+from featurekit.online.texts import TextBlock, TextColumn
 from featurekit.plan import PlanField
 from featurekit.status import Status
 from featurekit.types import Array as ArrayType
@@ -34,6 +35,7 @@ Rows = Sequence[bytes | None]
 _OBJECTS: Final = (Decimal, String, Binary, Null, ArrayType, Map, Struct)
 _FEW: Final = 4  # up to so many rows' nested values are read one by one
 _OF_VALUES: Final = (Reason.LAST_KNOWN, Reason.AHEAD)  # reasons of rows that are there
+_WORTH_SPLITTING: Final = 4  # all strings of a row are made at once where at least one in so many is wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,9 @@ class RowReader:
         self._has_default = np.array([fields[i].default is not None for i in wanted], np.bool_)[:, None]
         self._can_default = bool(self._has_default.any())
         self._defaults_stand_in = defaults_stand_in and self._can_default
+        variable = [fields[i].type for i in codec.layout.variable]
+        wanted_texts = sum(isinstance(fields[i].type, String) for i in wanted)
+        self._splits_texts = set(variable) == {String()} and wanted_texts * _WORTH_SPLITTING >= len(variable)
         self.groups = self._plan_groups()
         kinds = [fields[i].type for i in wanted]
         order = [group.kind for group in self.groups]
@@ -159,11 +164,8 @@ class RowReader:
     def _table(self, rows: Sequence[bytes], as_of: Instant) -> Array:
         """Return the fixed parts of the rows as one array; a CodecError where any row is not whole or not ours."""
         size = self._codec.size
-        if len(rows) == 1 and not self._codec.has_variable:  # many small arrays' worth of time: see benchmarks/lookup
-            (row,) = rows
-            if len(row) != size or row[:16] != self._identity_bytes + as_of.to_bytes(8, "little", signed=True):
-                raise ForeignRowError("the row is not a whole one of this view version and as-of")
-            return np.frombuffer(row, self._dtype)
+        if len(rows) == 1:
+            return self._table_of_one(rows[0], as_of)
         if self._codec.has_variable:
             joined = b"".join([row[:size] for row in rows])
             whole = len(joined) == size * len(rows)
@@ -178,8 +180,22 @@ class RowReader:
         if self._codec.has_variable:
             ends = table[Storage.END.name].astype(np.int64)
             lengths = np.fromiter(map(len, rows), np.int64, len(rows)) - size
-            if (ends[:, -1] != lengths).any() or (np.diff(ends, axis=1) < 0).any():
+            if (ends[:, -1] != lengths).any() or (ends[:, 1:] < ends[:, :-1]).any():
                 raise TruncatedRowError("a row's variable section is not as long as it should be")
+        return table
+
+    def _table_of_one(self, row: bytes, as_of: Instant) -> Array:
+        # As `_table`, in a quarter of the time that NumPy takes for arrays of one.
+        codec = self._codec
+        if row[:16] != self._identity_bytes + as_of.to_bytes(8, "little", signed=True):
+            raise ForeignRowError("the row is not of this view version and as-of")
+        if len(row) < codec.size or (not codec.has_variable and len(row) != codec.size):
+            raise TruncatedRowError("the row is not as long as it should be")
+        table: Array = np.frombuffer(row, self._dtype, 1)
+        if codec.has_variable:
+            ends = table[Storage.END.name][0].tolist()
+            if codec.size + ends[-1] != len(row) or ends != sorted(ends):
+                raise TruncatedRowError("the row's variable section is not as long as it should be")
         return table
 
     def _statuses(self, bits: Codes, unavailable: Codes | None) -> tuple[Codes | None, Codes | None]:
@@ -253,11 +269,13 @@ class RowReader:
         if statuses is None:
             return held
         return [
-            [
+            values
+            if not codes.any()
+            else [
                 value if status == Status.PRESENT else (default if status == Status.DEFAULTED else None)
-                for value, status in zip(values, codes, strict=True)
+                for value, status in zip(values, codes.tolist(), strict=True)
             ]
-            for values, codes, default in zip(held, statuses.tolist(), group.defaults, strict=True)
+            for values, codes, default in zip(held, statuses, group.defaults, strict=True)
         ]
 
     def _held_objects(self, group: Group, table: Array, rows: Sequence[bytes]) -> list[Sequence[Any]]:
@@ -265,11 +283,29 @@ class RowReader:
         match group.storage:
             case None:
                 return [[None] * len(rows) for _ in range(group.count)]
+            case Storage.END if len(rows) == 1:
+                return self._of_one_row(group, table, rows[0], convert)
             case Storage.END:
+                if self._splits_texts and (block := self._text_block(table, rows)) is not None:
+                    return [TextColumn(block, field) for field in _positions(group.block, block.ends.shape[1])]
                 return [list(map(convert, pieces)) for pieces in self._pieces(group, table, rows)]
             case _:
                 stored = table[group.storage.name][:, group.block].T
                 return [[convert(value) for value in column] for column in stored.tolist()]
+
+    def _of_one_row(
+        self, group: Group, table: Array, row: bytes, convert: Callable[[bytes], Any]
+    ) -> list[Sequence[Any]]:
+        section = row[self._codec.size :]
+        ends = [0, *table[Storage.END.name][0].tolist()]
+        fields = _positions(group.block, len(ends) - 1)
+        return [[convert(section[ends[field] : ends[field + 1]])] for field in fields]
+
+    def _text_block(self, table: Array, rows: Sequence[bytes]) -> TextBlock | None:
+        size = self._codec.size
+        ends = table[Storage.END.name].astype(np.int64)
+        ends[1:] += np.cumsum(ends[:-1, -1])[:, None]
+        return TextBlock.of(b"".join([row[size:] for row in rows]), ends)
 
     def _pieces(self, group: Group, table: Array, rows: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield each row's bytes of each of the group's fields."""
@@ -277,7 +313,7 @@ class RowReader:
         ends = np.zeros((len(rows), table.dtype[Storage.END.name].shape[0] + 1), np.int64)
         ends[:, 1:] = table[Storage.END.name]
         ends += self._codec.size
-        for i in np.arange(ends.shape[1] - 1)[group.block].tolist():
+        for i in _positions(group.block, ends.shape[1] - 1):
             starts_and_ends = zip(rows, ends[:, i].tolist(), ends[:, i + 1].tolist(), strict=True)
             yield [row[start:end] for row, start, end in starts_and_ends]
 
@@ -309,6 +345,11 @@ def as_index(positions: Sequence[int]) -> npt.NDArray[np.intp] | slice:
     if positions and all(b == a + 1 for a, b in pairwise(positions)):
         return slice(positions[0], positions[-1] + 1)
     return np.array(positions, np.intp)
+
+
+def _positions(index: npt.NDArray[np.intp] | slice, count: int) -> Sequence[int]:
+    """Return an index among `count` things as positions."""
+    return range(count)[index] if isinstance(index, slice) else index.tolist()
 
 
 def _with_reasons(read: ViewColumns, rows: Codes) -> ViewColumns:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from featurekit.clock import to_date, to_datetime
 from featurekit.online.columns import Array as Values
+from featurekit.online.texts import shared_block
 from featurekit.types import (
     Array,
     DataType,
@@ -93,6 +94,10 @@ def python_lists(kind: DataType, values: Values | Lists, valid: npt.NDArray[np.b
 def numpy_columns(kind: DataType, values: Values | Lists) -> list[Values]:
     """Return columns as arrays of the type's own dtype; Python objects where NumPy has none."""
     if isinstance(values, list):
+        if (texts := shared_block(values)) is not None:
+            block, fields = texts
+            table = block.array()
+            return [table[:, field] for field in fields]
         show = _part(kind) if is_nested(kind) else None
         return [_objects(column if show is None else [show(value) for value in column]) for column in values]
     match kind:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ class Features:
     """
 
     _request: str | int | None = None
+    _answered: Answer | None = None
 
     def __init__(
         self,
@@ -90,9 +90,9 @@ class Features:
         columns: list[Any] = [None] * len(self.names)
         for part in self._answer.parts:
             part.put(numpy_columns(part.kind, part.values), into=columns)
-        if self._valid is not None:
-            for i in np.flatnonzero(~self._valid.all(axis=1)).tolist():
-                columns[i] = np.ma.MaskedArray(columns[i], mask=~self._valid[i])
+        if (valid := self._valid) is not None:
+            for i in np.flatnonzero(~valid.all(axis=1)).tolist():
+                columns[i] = np.ma.MaskedArray(columns[i], mask=~valid[i])
         return dict(zip(self.names, columns, strict=True))
 
     def matrix(
@@ -108,18 +108,18 @@ class Features:
         for part in self._answer.parts:
             if is_number(part.kind):
                 out[:, part.outputs] = float_rows(part.kind, part.values).T
-        if self._valid is not None:
-            out[~self._valid.T] = np.nan
+        if (valid := self._valid) is not None:
+            out[~valid.T] = np.nan
         return out if chosen is None else out[:, chosen]
 
     def to_arrow(self) -> pa.Table:
         """Return a table with the exact types; null where there is no value."""
         # Here and not on top: who asks for no Arrow loads none, and need not have it.
-        from featurekit.online.arrow_answer import arrow_schema, arrow_table
+        from featurekit.online.arrow_answer import ArrowPlan
 
-        if self._plan.arrow_schema is None:
-            self._plan.arrow_schema = arrow_schema(self._plan.outputs)
-        return arrow_table(self._answer, self._plan.arrow_schema, len(self))
+        if self._plan.arrow is None:
+            self._plan.arrow = ArrowPlan(self._plan.outputs)
+        return self._plan.arrow.table(self._answer, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a frame of Arrow-backed columns: integers stay integers, whatever is missing."""
@@ -173,11 +173,14 @@ class Features:
         self._request = request
         return Served(self._plan, self._columns, self._views, self.at, request, model, model_version)
 
-    @cached_property
+    @property
     def _answer(self) -> Answer:
-        return self._plan.answer(self._views, self._columns.values, len(self))
+        answer = self._answered
+        if answer is None:  # and no cached_property: its lock costs more
+            answer = self._answered = self._plan.answer(self._views, self._columns.values, len(self))
+        return answer
 
-    @cached_property
+    @property
     def _valid(self) -> npt.NDArray[np.bool_] | None:
         """Which values are there (outputs × rows); None when all are."""
         statuses = self._answer.statuses
