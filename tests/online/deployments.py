@@ -49,7 +49,7 @@ class Server:
     password: str | None = None
     is_sentinel: bool = False
     port: int = field(default_factory=lambda: free_port())
-    connection: Mapping[str, Any] = field(default_factory=dict)  # what redis-py must be told beside the port
+    tls: Mapping[str, Path] | None = None  # as `certificates` gives them; both sides show theirs
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -84,8 +84,13 @@ class Server:
 
     def _lines(self) -> Iterator[str]:
         yield f"bind {HOST}"
-        if not any(line.startswith("port ") for line in self.lines):
+        if self.tls is None:
             yield f"port {self.port}"
+        else:
+            yield from ("port 0", f"tls-port {self.port}", "tls-replication yes")
+            yield f"tls-cert-file {self.tls['server.crt']}"
+            yield f"tls-key-file {self.tls['server.key']}"
+            yield f"tls-ca-cert-file {self.tls['ca.crt']}"
         if not self.is_sentinel:
             yield "unixsocket socket"  # relative: no path is too long
             yield 'save ""'
@@ -95,7 +100,10 @@ class Server:
 
     def client(self, **options: Any) -> redis.Redis:
         """Return a redis-py client of exactly this server."""
-        told = {"password": self.password, "socket_timeout": 5, **self.connection, **options}
+        told = {"password": self.password, "socket_timeout": 5, **options}
+        if self.tls is not None:
+            files = {"ssl_ca_certs": "ca.crt", "ssl_certfile": "client.crt", "ssl_keyfile": "client.key"}
+            told |= {"ssl": True, **{option: str(self.tls[name]) for option, name in files.items()}}
         return redis.Redis(host=HOST, port=self.port, **told)
 
     def ask(self, *words: str | bytes | int) -> Any:
@@ -194,7 +202,13 @@ class Sentinels:
 
     @property
     def url(self) -> str:
-        return f"redis+sentinel://{','.join(one.address for one in self.sentinels)}/{self.name}"
+        servers = ",".join(one.address for one in self.sentinels)
+        tls = self.servers[0].tls
+        return (
+            f"redis+sentinel://{servers}/{self.name}"
+            if tls is None
+            else (f"rediss+sentinel://{servers}/{self.name}?{tls_options(tls)}")
+        )
 
     def master(self) -> Server:
         """Return the server that the Sentinels name now."""
@@ -209,13 +223,17 @@ class Sentinels:
         return [server for server in self.servers if server is not master]
 
     def await_replicas(self) -> None:
-        """Wait until every server that runs follows the master, and every Sentinel knows of all."""
-        running_ones = [server for server in self.servers if server.process is not None]
-        until(lambda: _followers(self.master()) == len(running_ones) - 1, "the replicas to follow", limit_s=60)
+        """Wait until every server that runs has all that the master has, and every Sentinel knows of all."""
+        until(self._all_follow, "the replicas to follow", limit_s=60)
         until(lambda: all(self._knows_all(sentinel) for sentinel in self.sentinels), "the Sentinels to know all")
 
+    def _all_follow(self) -> bool:
+        master = self.master()
+        others = [server for server in self.servers if server.process is not None and server is not master]
+        return all(follows(server, master) for server in others)
+
     def _knows_all(self, sentinel: Server) -> bool:
-        words = [word.decode() for word in _raw(sentinel, "SENTINEL", "MASTER", self.name)]
+        words = [word.decode() for word in raw(sentinel, "SENTINEL", "MASTER", self.name)]
         told = dict(zip(words[::2], words[1::2], strict=True))
         return (
             int(told["num-slaves"]) >= len(self.servers) - 1
@@ -225,11 +243,20 @@ class Sentinels:
 
 @contextlib.contextmanager
 def sentinels(
-    folder: Path, kind: str, *lines: str, replicas: int = 1, watchers: int = 3, down_ms: int = 400
+    folder: Path,
+    kind: str,
+    *lines: str,
+    replicas: int = 1,
+    watchers: int = 3,
+    down_ms: int = 400,
+    tls: Mapping[str, Path] | None = None,
 ) -> Iterator[Sentinels]:
     """Give a master, its replicas and Sentinels that promote one of them after `down_ms`; `lines` are the servers'."""
-    first = Server(folder / "0", kind, lines)
-    others = [Server(folder / f"{i}", kind, (*lines, f"replicaof {HOST} {first.port}")) for i in range(1, 1 + replicas)]
+    first = Server(folder / "0", kind, lines, tls=tls)
+    others = [
+        Server(folder / f"{i}", kind, (*lines, f"replicaof {HOST} {first.port}"), tls=tls)
+        for i in range(1, 1 + replicas)
+    ]
     watching = [
         Server(
             folder / f"sentinel-{i}",
@@ -241,13 +268,14 @@ def sentinels(
                 "sentinel parallel-syncs features 2",
             ),
             is_sentinel=True,
+            tls=tls,
         )
         for i in range(watchers)
     ]
     found = Sentinels((first, *others), tuple(watching))
     with running(first, *others):
         # First: a Sentinel looks for replicas when it starts, and only ten seconds later again.
-        until(lambda: _followers(first) == replicas, "the replicas to follow", limit_s=60)
+        until(lambda: all(follows(replica, first) for replica in others), "the replicas to follow", limit_s=60)
         with running(*watching):
             found.await_replicas()
             yield found
@@ -262,7 +290,9 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        return f"redis+cluster://{','.join(node.address for node in self.nodes[:3])}"
+        servers = ",".join(node.address for node in self.nodes[:3])
+        tls = self.nodes[0].tls
+        return f"redis+cluster://{servers}" if tls is None else f"rediss+cluster://{servers}?{tls_options(tls)}"
 
     def owner(self, slot: int) -> Server:
         """Return the node that has a slot now, as most nodes see it."""
@@ -270,7 +300,7 @@ class Cluster:
             if node.process is None:
                 continue
             with contextlib.suppress(redis.RedisError, OSError):
-                for first, last, (_, port, *_), *_ in _raw(node, "CLUSTER", "SLOTS"):
+                for first, last, (_, port, *_), *_ in raw(node, "CLUSTER", "SLOTS"):
                     if first <= slot <= last:
                         return next(one for one in self.nodes if one.port == port)
         raise AssertionError(f"no node has slot {slot}")
@@ -283,8 +313,8 @@ class Cluster:
 
     def _is_whole(self, node: Server) -> bool:
         with contextlib.suppress(redis.RedisError, OSError):
-            told = _fields(_raw(node, "CLUSTER", "INFO"))
-            role, *rest = _raw(node, "ROLE")
+            told = _fields(raw(node, "CLUSTER", "INFO"))
+            role, *rest = raw(node, "ROLE")
             return (
                 told["cluster_state"] == "ok"
                 and told["cluster_slots_ok"] == "16384"
@@ -296,23 +326,29 @@ class Cluster:
     def move_slot(self, slot: int, to: Server, *, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Move a slot with its keys, as resharding does; `meanwhile` runs after each step."""
         source = self.owner(slot)
-        source_id, target_id = (_raw(node, "CLUSTER", "MYID").decode() for node in (source, to))
-        _raw(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id)
-        _raw(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id)
+        source_id, target_id = (raw(node, "CLUSTER", "MYID").decode() for node in (source, to))
+        raw(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id)
+        raw(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id)
         meanwhile()
-        while keys := _raw(source, "CLUSTER", "GETKEYSINSLOT", slot, 1):
-            _raw(source, "MIGRATE", HOST, to.port, "", 0, 5000, "KEYS", *keys)
+        while keys := raw(source, "CLUSTER", "GETKEYSINSLOT", slot, 1):
+            raw(source, "MIGRATE", HOST, to.port, "", 0, 5000, "KEYS", *keys)
             meanwhile()
         for node in (to, source, *self.nodes):
             if node.process is not None:
                 with contextlib.suppress(redis.ResponseError):  # a replica takes no slots
-                    _raw(node, "CLUSTER", "SETSLOT", slot, "NODE", target_id)
+                    raw(node, "CLUSTER", "SETSLOT", slot, "NODE", target_id)
         meanwhile()
 
 
 @contextlib.contextmanager
 def cluster(
-    folder: Path, kind: str, *lines: str, masters: int = 3, replicas: int = 0, node_timeout_ms: int = 1000
+    folder: Path,
+    kind: str,
+    *lines: str,
+    masters: int = 3,
+    replicas: int = 0,
+    node_timeout_ms: int = 1000,
+    tls: Mapping[str, Path] | None = None,
 ) -> Iterator[Cluster]:
     """Give a cluster whose masters have so many replicas each; one is promoted after `node_timeout_ms` or so."""
     more = (
@@ -320,9 +356,11 @@ def cluster(
         "cluster-enabled yes",
         f"cluster-node-timeout {node_timeout_ms}",
         "cluster-replica-validity-factor 0",
+        *([] if tls is None else ["tls-cluster yes"]),
     )
     nodes = tuple(
-        Server(folder / f"{i}", kind, (*more, f"cluster-port {free_port()}")) for i in range(masters * (1 + replicas))
+        Server(folder / f"{i}", kind, (*more, f"cluster-port {free_port()}"), tls=tls)
+        for i in range(masters * (1 + replicas))
     )
     found = Cluster(nodes, masters)
     with running(*nodes):
@@ -334,36 +372,44 @@ def _join(found: Cluster) -> None:
     first, *_ = nodes = found.nodes
     share = -(-16384 // found.masters)
     for i, node in enumerate(nodes):
-        _raw(node, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        raw(node, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         if i < found.masters:
-            _raw(node, "CLUSTER", "ADDSLOTSRANGE", i * share, min((i + 1) * share, 16384) - 1)
+            raw(node, "CLUSTER", "ADDSLOTSRANGE", i * share, min((i + 1) * share, 16384) - 1)
     for node in nodes[1:]:
         bus = next(line.split()[1] for line in node.lines if line.startswith("cluster-port "))
-        _raw(first, "CLUSTER", "MEET", HOST, node.port, bus)
+        raw(first, "CLUSTER", "MEET", HOST, node.port, bus)
     until(lambda: all(_known(node) == len(nodes) for node in nodes), "the nodes to meet", limit_s=60)
     for i, node in enumerate(nodes[found.masters :]):
-        master_id = _raw(nodes[i % found.masters], "CLUSTER", "MYID")
+        master_id = raw(nodes[i % found.masters], "CLUSTER", "MYID")
         until(partial(_becomes_replica, node, master_id), "a replica to know its master")
     found.await_whole()
 
 
 def _becomes_replica(node: Server, master_id: bytes) -> bool:
     with contextlib.suppress(redis.ResponseError):
-        _raw(node, "CLUSTER", "REPLICATE", master_id)
+        raw(node, "CLUSTER", "REPLICATE", master_id)
         return True
     return False
 
 
 def _known(node: Server) -> int:
-    return int(_fields(_raw(node, "CLUSTER", "INFO"))["cluster_known_nodes"])
+    return int(_fields(raw(node, "CLUSTER", "INFO"))["cluster_known_nodes"])
 
 
-def _followers(master: Server) -> int:
-    told = _fields(_raw(master, "INFO", "REPLICATION"))
-    return sum(name.startswith("slave") and "state=online" in value for name, value in told.items())
+def follows(replica: Server, master: Server) -> bool:
+    """Return whether a replica has all that the master has: one that is still loading it may be called online."""
+    with contextlib.suppress(redis.RedisError):  # it closes its connections when it gets another master
+        told = _fields(raw(replica, "INFO", "REPLICATION"))
+        return (
+            told["role"] == "slave"
+            and told["master_port"] == str(master.port)
+            and told["master_link_status"] == "up"
+            and bool(replica.ask("DBSIZE") == master.ask("DBSIZE"))
+        )
+    return False
 
 
-def _raw(server: Server, *words: str | bytes | int) -> Any:
+def raw(server: Server, *words: str | bytes | int) -> Any:
     """Return a server's answer without redis-py's reading of it."""
     with server.client(protocol=2) as client, _disconnected(client) as connection:
         connection.send_command(*words)
@@ -387,27 +433,14 @@ def _fields(text: bytes) -> dict[str, str]:
 def tls_server(folder: Path, *lines: str) -> Iterator[tuple[Server, str]]:
     """Give Debian's Redis behind TLS, which asks clients for a certificate too, and its URL."""
     files = certificates(folder / "tls")
-    server = Server(
-        folder / "server",
-        "redis",
-        (
-            *lines,
-            "port 0",
-            f"tls-cert-file {files['server.crt']}",
-            f"tls-key-file {files['server.key']}",
-            f"tls-ca-cert-file {files['ca.crt']}",
-        ),
-        connection={
-            "ssl": True,
-            "ssl_ca_certs": str(files["ca.crt"]),
-            "ssl_certfile": str(files["client.crt"]),
-            "ssl_keyfile": str(files["client.key"]),
-        },
-    )
-    server.lines += (f"tls-port {server.port}",)
-    query = f"ca={files['ca.crt']}&cert={files['client.crt']}&key={files['client.key']}"
+    server = Server(folder / "server", "redis", lines, tls=files)
     with running(server):
-        yield server, f"rediss://localhost:{server.port}/0?{query}"
+        yield server, f"rediss://localhost:{server.port}/0?{tls_options(files)}"
+
+
+def tls_options(files: Mapping[str, Path]) -> str:
+    """Return what a client's URL says of these files."""
+    return f"ca={files['ca.crt']}&cert={files['client.crt']}&key={files['client.key']}"
 
 
 def certificates(folder: Path) -> dict[str, Path]:

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import time
 
-from featurekit.errors import OnlineStoreError
-from featurekit.online.redis.errors import ReplyError
+from featurekit.online.redis.errors import ReplyError, UnconfirmedError
 from featurekit.online.redis.links import Link
-from featurekit.online.redis.peer import Command
+from featurekit.online.redis.peer import Command, Peer
 
 
-def confirm(link: Link, timeout_ms: int, *, on_disk: bool) -> None:
-    """Return when one replica has all that was written over this connection; at once where the server has none.
+class Confirmations:
+    """Waits until what was written is safe; remembers which servers had a replica, of one that has none any more.
 
-    `on_disk`: also when the server's append-only file has it on its disk, where it keeps one and can tell.
-    OnlineStoreError where that takes longer than `timeout_ms`.
+    That one may have been replaced already, without having heard of it: what it takes then is lost.
     """
-    until = time.monotonic() + timeout_ms / 1000 + 1  # the server answers when its own time is over
-    sections: list[Command] = [(b"INFO", b"replication")]
-    if on_disk:
-        sections.append((b"INFO", b"persistence"))
-    told = {name: value for text in link.ask(*sections, until=until) for name, value in server_fields(text).items()}
-    if has_replica(told):
-        (count,) = link.ask((b"WAIT", b"1", b"%d" % timeout_ms), until=until)
-        if not count:
-            raise _unconfirmed("a replica", timeout_ms)
-    if told.get("aof_enabled") == "1":
-        _confirm_on_disk(link, timeout_ms, until)
+
+    def __init__(self, *, on_disk: bool) -> None:
+        """`on_disk`: also until the server's append-only file has it on its disk, where it keeps one and can tell."""
+        self._on_disk = on_disk
+        self._replicated: set[Peer] = set()
+
+    def confirm(self, peer: Peer, link: Link, timeout_ms: int) -> None:
+        """Return when one replica has all that was written over the link; at once where the server never had one.
+
+        UnconfirmedError where that takes longer than `timeout_ms`.
+        """
+        until = time.monotonic() + timeout_ms / 1000 + 1  # the server answers when its own time is over
+        sections: list[Command] = [(b"INFO", b"replication")]
+        if self._on_disk:
+            sections.append((b"INFO", b"persistence"))
+        told = {name: value for text in link.ask(*sections, until=until) for name, value in server_fields(text).items()}
+        if _has_replica(told):
+            self._replicated.add(peer)
+        if peer in self._replicated:
+            (count,) = link.ask((b"WAIT", b"1", b"%d" % timeout_ms), until=until)
+            if not count:
+                raise UnconfirmedError("a replica")
+        if told.get("aof_enabled") == "1":
+            _confirm_on_disk(link, timeout_ms, until)
 
 
 def server_fields(text: bytes) -> dict[str, str]:
@@ -35,7 +46,7 @@ def server_fields(text: bytes) -> dict[str, str]:
     return {name: value for name, mark, value in (line.partition(":") for line in lines) if mark}
 
 
-def has_replica(told: dict[str, str]) -> bool:
+def _has_replica(told: dict[str, str]) -> bool:
     """Return whether a replica follows by now; one that is still copying everything does not."""
     return any(name.startswith("slave") and ",state=online," in f",{value}," for name, value in told.items())
 
@@ -48,12 +59,4 @@ def _confirm_on_disk(link: Link, timeout_ms: int, until: float) -> None:
             return
         raise
     if not count:
-        raise _unconfirmed("its disk", timeout_ms)
-
-
-def _unconfirmed(what: str, timeout_ms: int) -> OnlineStoreError:
-    return OnlineStoreError(
-        f"the online store did not confirm within {timeout_ms} ms that {what} has what was written",
-        why="what one server alone has may be lost when another takes its place",
-        try_="run it again when the replica keeps up (INFO replication shows how far it is)",
-    )
+        raise UnconfirmedError("its disk")

@@ -41,6 +41,10 @@ class NoServerError(ConnectionError):
         self.what, self.why, self.try_ = what, why, try_
 
 
+class UnconfirmedError(ConnectionError):
+    """What was written is on one server alone: it is lost when another takes its place."""
+
+
 def is_passing(error: Exception) -> bool:
     """Return whether the same may succeed a moment later, perhaps with another server."""
     if isinstance(error, ReplyError):
@@ -54,6 +58,13 @@ def translate(error: Exception, name: str, timeout_ms: int) -> OnlineStoreError:
         return error
     if isinstance(error, NoServerError):
         return OnlineStoreError(error.what, where=name, why=error.why, try_=error.try_)
+    if isinstance(error, UnconfirmedError):
+        return OnlineStoreError(
+            f"the online store did not confirm within {timeout_ms} ms that {error} has what was written",
+            where=name,
+            why="what one server alone has may be lost when another takes its place",
+            try_="run it again when the replica keeps up (INFO replication shows how far it is)",
+        )
     if isinstance(error, TimeoutError):
         return OnlineStoreTimeoutError(
             f"the online store does not answer within {timeout_ms} ms",

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featurekit.online.redis.address import read_address
-from featurekit.online.redis.confirm import confirm
+from featurekit.online.redis.confirm import Confirmations
 from featurekit.online.redis.errors import ReplyError, is_passing, translate
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Peer
@@ -62,6 +62,7 @@ class RowPipeline:
         self._timeout_ms = timeout_ms
         self._retries = retries
         self._route = new_route(address)
+        self._confirmations = Confirmations(on_disk=not self._route.reads_at_once)
         self._finder = Links()
         self._links: dict[Peer, Link] = {}
         self._written: dict[Peer, tuple[Link, _Rows]] = {}  # by whom each server was written to last, and what
@@ -183,7 +184,7 @@ class RowPipeline:
                 link = self._link(peer)
                 link.send(_content(rows), self._until())
                 link.receive(len(rows.keys) if rows.to is None else 2 * len(rows.keys), self._until())
-            confirm(link, self._timeout_ms, on_disk=not self._route.reads_at_once)
+            self._confirmations.confirm(peer, link, self._timeout_ms)
         except (OSError, ReplyError) as error:
             raise self._ours(error) from error
 

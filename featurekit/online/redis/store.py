@@ -6,21 +6,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from featurekit.clock import Instant
 from featurekit.errors import EvictingStoreError, OnlineStoreError
 from featurekit.online.redis.address import read_address
-from featurekit.online.redis.confirm import confirm, server_fields
-from featurekit.online.redis.errors import ReplyError, is_passing, translate
+from featurekit.online.redis.confirm import Confirmations, server_fields
+from featurekit.online.redis.errors import ReplyError, UnconfirmedError, is_passing, translate
 from featurekit.online.redis.in_place import delete_older
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
-from featurekit.online.redis.pushes import Pushes
 from featurekit.online.redis.rights import Lacking, lacking_rights
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
 from featurekit.online.redis.steps import Layout, Steps
 from featurekit.online.store import Value
+
+if TYPE_CHECKING:
+    from featurekit.online.redis.pushes import Pushes
 
 _SCAN_STEP: Final = 1000
 _CHANGE_TRIES: Final = 100
@@ -45,6 +47,7 @@ class RedisStore:
         self._timeout_ms = timeout_ms
         self._route = new_route(address)
         self._links = Links()
+        self._confirmations = Confirmations(on_disk=not self._route.reads_at_once)
         self.reads_at_once = self._route.reads_at_once
 
     def close(self) -> None:
@@ -59,6 +62,8 @@ class RedisStore:
 
     def pushes(self, prefixes: Sequence[bytes]) -> Pushes:
         """Return what waits, in a thread of its own, for what servers say of keys that begin so."""
+        from featurekit.online.redis.pushes import Pushes  # for who keeps a cache: it loads what TLS needs
+
         return Pushes(self._route, self.name, prefixes)
 
     def find(self, prefix: bytes) -> Iterator[bytes]:
@@ -174,8 +179,10 @@ class RedisStore:
             for peer, mine in by_peer.items():
                 with self._lent(peer, until) as link:
                     answered = iter(link.ask(*(command for key in mine for command in commands(key)), until=until))
-                    confirm(link, self._timeout_ms, on_disk=not self.reads_at_once)
+                    self._confirmations.confirm(peer, link, self._timeout_ms)
                 replies |= {key: [next(answered) for _ in commands(key)] for key in mine}
+        except UnconfirmedError as error:
+            raise translate(error, self.name, self._timeout_ms) from error
         except (OSError, ReplyError):
             # Again, key by key: a server is gone, or a slot is on its way, and each is followed to where it is.
             replies = {key: self._at(key, partial(_ask, commands(key)), is_write=True) for key in keys}
@@ -193,8 +200,12 @@ class RedisStore:
                 with self._links.loan(peer, until) as link:
                     result = act(_Call(link, self._timeout_ms / 1000, is_guest))
                     if is_write:
-                        confirm(link, self._timeout_ms, on_disk=not self.reads_at_once)
+                        self._confirmations.confirm(peer, link, self._timeout_ms)
                     return result
+            except UnconfirmedError as error:
+                # Done, on a server that may be the master no more: to do it again may be to do it twice.
+                self._route.learn(peer, error)
+                raise translate(error, self.name, self._timeout_ms) from error
             except (OSError, ReplyError) as error:
                 to = self._route.learn(peer, error)
                 raise
