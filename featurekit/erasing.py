@@ -87,14 +87,15 @@ def entities(entity: str, keys: Sequence[Field], rows: Sequence[Mapping[str, Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """All that keeps something of an entity; `state` where the embedded server is this project's."""
+    """All that keeps something of an entity; the embedded server, where it is used, lies in the `state` folder."""
 
     registry: Registry
     store: OnlineStore
     namespace: Namespace
     history: History
     served_log: Path | None
-    state: Path | None
+    state: Path
+    is_embedded: bool
     plans: tuple[LookupPlan, ...]
     holder: str
 
@@ -159,7 +160,7 @@ def erase(asked: Entities, places: Places, *, random: Random, wait_s: float = WA
     yield from _from_log(asked, places)
     if found := places.registry.texts_that(holder_of(asked), instead=_REMOVED):
         yield PlaceErased(place="registry", where=str(places.registry), rows=found)
-    if places.state is not None:
+    if places.is_embedded:
         rewrite_log(places.state)
 
 

@@ -26,7 +26,7 @@ from featurekit.types import DataType, Float32, Float64
 
 TELLING_BYTES: Final = 6
 """From this length on a key's text is looked for in bytes of all kinds: a shorter one is found by chance."""
-_SKIPPED: Final = ("java",)  # of the state folder: a runtime, as it was unpacked
+_RUNTIME: Final = "java"  # in the state folder, as it was unpacked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +188,11 @@ def _mentioning(asked: Entities, places: Places) -> Iterator[Path]:
     for row in asked.values:
         spelled += [value.encode() for value in row if isinstance(value, str) and len(value) >= TELLING_BYTES]
     pattern = re.compile(b"|".join(map(re.escape, dict.fromkeys(spelled))))
-    roots = {places.history.root, *([places.served_log] if places.served_log else [])}
-    roots |= {places.state} if places.state is not None else set()
+    roots = {places.history.root, places.state, *([places.served_log] if places.served_log else [])}
     seen: set[Path] = set()
     for root in sorted(roots):
         for path in sorted(root.rglob("*")):
-            skipped = places.state is not None and path.is_relative_to(places.state / _SKIPPED[0])
-            if path.is_file() and not skipped and path not in seen:
+            if path.is_file() and not path.is_relative_to(places.state / _RUNTIME) and path not in seen:
                 seen.add(path)
                 if _spells(path, pattern):
                     yield path

@@ -11,7 +11,7 @@ import pyarrow as pa
 from featurekit import apply
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
-from featurekit.compiled import CompiledView
+from featurekit.compiled import CompiledService, CompiledView
 from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.leakage import audit_training_table
@@ -20,6 +20,7 @@ from featurekit.consistency.leakage_table import AuditSpec
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.explain import Explanation, explain_service, explain_view
+from featurekit.forgetting import Forgetting, forget, known_tombstones, refuse_labels, remember
 from featurekit.from_log import build_from_log
 from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
@@ -151,6 +152,22 @@ class FeatureStore(StoreParts):
             dry_run=dry_run,
         )
 
+    def forget(
+        self,
+        entity: str,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        dry_run: bool = False,
+        check_sources: bool = True,
+        datasets: Sequence[Path] = (),
+    ) -> Forgetting:
+        """Refuse entities from now on, by their join keys, and erase what is kept of them; return the proof."""
+        return forget(self, entity, rows, dry_run=dry_run, check_sources=check_sources, datasets=datasets)
+
+    def remember(self, entity: str, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Let entities in again, by their join keys; return how many were forgotten."""
+        return remember(self, entity, rows)
+
     def lookup(
         self,
         service: str,
@@ -165,7 +182,9 @@ class FeatureStore(StoreParts):
 
     def training_table(self, service: str, labels: LabelSpec) -> pa.Table:
         """Return the rows of a training set as an Arrow table, and write nothing: for a look, or a notebook."""
-        return training_table(self.engine, self._service(service), labels, now=self.settings.clock())
+        compiled = self._service(service)
+        self._refuse_labels(compiled, labels)
+        return training_table(self.engine, compiled, labels, now=self.settings.clock())
 
     def dataset(
         self, service: str, labels: LabelSpec, out: Path, *, as_of: AsOfMode = AsOfMode.DECLARED
@@ -180,13 +199,19 @@ class FeatureStore(StoreParts):
         served = None
         if as_of is AsOfMode.SERVED:
             served = served_history(compiled, self.history, self.registry).require_any(service)
+        self._refuse_labels(compiled, labels)
         now = self.settings.clock()
         return build_dataset(self.engine, compiled, labels, out, now=now, as_of=as_of, served=served)
+
+    def _refuse_labels(self, service: CompiledService, labels: LabelSpec) -> None:
+        if tombstones := known_tombstones(self):
+            refuse_labels(self.engine, service, labels, tombstones)
 
     def dataset_compare(self, service: str, labels: LabelSpec, out: Path | None = None) -> AsOfEffect:
         """Build the labels' set as declared, as served and by event time; return what that does to each feature."""
         compiled, settings = self._service(service), self.settings
         check_label_file(compiled, labels, settings.root)
+        self._refuse_labels(compiled, labels)
         served = served_history(compiled, self.history, self.registry)
         return compare_as_of(self.engine, compiled, labels, served=served, out=out, now=settings.clock())
 
@@ -205,6 +230,7 @@ class FeatureStore(StoreParts):
             out=out,
             now=self.settings.clock(),
             served=lambda compiled: served_history(compiled, self.history, self.registry),
+            refuse=self._refuse_labels,
         )
 
     def dataset_from_log(self, service: str, spec: FromLogSpec, out: Path, *, recompute: bool = False) -> FromLogResult:
@@ -229,6 +255,7 @@ class FeatureStore(StoreParts):
             sample=sample or SampleRule(),
             at=self.settings.clock() if at is None else at,
             recorded=self._recorded_snapshot,
+            forgotten=self.registry.tombstones(),
         )
 
     def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:

@@ -54,6 +54,8 @@ COMMANDS: Final = {
     "register": Command("register", "register", "Make the definitions the ones that are served.", "Run"),
     "materialize": Command("materialize", "materialize", "Compute views and write them to the online store.", "Run"),
     "history": Command("history", "app", "Show, join and drop the kept rows of refreshes.", "Run"),
+    "forget": Command("forget", "forget", "Take entities out of all that is kept, and prove it.", "Run"),
+    "remember": Command("forget", "remember", "Let entities in again that were forgotten.", "Run"),
     "lookup": Command("lookup", "lookup", "Look features up as a model would get them.", "Run"),
     "dataset": Command("dataset", "app", "Build training sets, each row as of its own time, and check them.", "Run"),
     "check": Command("check", "check", "Compare what is served with what Spark computes.", "Run"),

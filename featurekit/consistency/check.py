@@ -25,8 +25,10 @@ from featurekit.lookup_plan import plan_fields
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.snapshot import describe_change, read_snapshot, snapshot_source
 from featurekit.online.client import FeatureClient
+from featurekit.online.forgotten import kept_keys
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.store import ReadableStore
+from featurekit.tombstones import Tombstones
 
 RecordedSnapshot = Callable[[KeySpace], str | None]
 """The source as the refresh of a key space read it, in the registry's JSON; None where nothing is recorded."""
@@ -42,6 +44,7 @@ class Sources:
     namespace: Namespace
     at: Instant
     recorded: RecordedSnapshot | None
+    forgotten: Tombstones
 
 
 def check_consistency(
@@ -55,17 +58,26 @@ def check_consistency(
     sample: SampleRule | None = None,
     ulps: Mapping[str, int] | None = None,
     recorded: RecordedSnapshot | None = None,
+    forgotten: Tombstones | None = None,
 ) -> ConsistencyReport:
     """Return what lookups at an instant are answered, compared with what training would take for the same entities.
 
     `ulps` declares a tolerance for a field, by `view.feature`; there is none anywhere else. `recorded` says what source
     each refresh read: where a row can land unseen (no created timestamp) and the source is another one by now, what
-    differs is indeterminate, and no mismatch (DESIGN T2). Views that are not
+    differs is indeterminate, and no mismatch (DESIGN T2). What is `forgotten` is on no side. Views that are not
     registered or not served are reported as unavailable; NotRegisteredError where that is true of all of them.
     OnlineStoreError and BatchEngineError where a side can't be read at all.
     """
     rule = sample or SampleRule()
-    sources = Sources(engine=engine, client=client, store=store, namespace=namespace, at=at, recorded=recorded)
+    sources = Sources(
+        engine=engine,
+        client=client,
+        store=store,
+        namespace=namespace,
+        at=at,
+        recorded=recorded,
+        forgotten=forgotten or Tombstones(),
+    )
     found = [find_serving(view, client=client, store=store, namespace=namespace, at=at) for view in views]
     errors = [each.error for each in found if isinstance(each, NotServed) and each.error is not None]
     if errors and len(errors) == len(found):
@@ -98,7 +110,8 @@ def _check_view(
         )
         return replace(_unavailable(view, sources.at, problem), online=online.seen)
     offline = offline_entities(sources.engine, view, space.as_of, rule)
-    entities = {key: decode_entity_key(key, view_keys(view)) for key in union(rule, online.keys, offline.keys)}
+    sampled = kept_keys(sources.forgotten, view_keys(view), union(rule, online.keys, offline.keys))
+    entities = {key: decode_entity_key(key, view_keys(view)) for key in sampled}
     known = {key: values for key, values in entities.items() if values is not None}
     stray = [key for key, values in entities.items() if values is None]
     served = look_up(sources.client, serving.plan, list(known.values()), sources.at)

@@ -50,12 +50,13 @@ def rebuild_dataset(
     out: Path | None = None,
     now: Instant | None = None,
     served: Callable[[CompiledService], ServedHistory] | None = None,
+    refuse: Callable[[CompiledService, LabelSpec], None] | None = None,
 ) -> Rebuild:
     """Make the training set in `folder` again, by the definitions, labels and sources as they are now.
 
     Kept in `out` where that is given, else it is thrown away. Without `out` nothing is computed, and no engine asked
     for, where definitions or labels are others already: then its id can't be the same. `served` is asked for what is on
-    record, where the set is as served.
+    record, where the set is as served; `refuse` raises where the labels may not be in a set any more.
     """
     manifest = read_manifest(folder)
     if out is not None:
@@ -73,6 +74,8 @@ def rebuild_dataset(
     if known and out is None:
         return Rebuild(before=manifest, after=None, path=None, reasons=known, rows=None)
     compiled = pinned_service(compiled, manifest.sources)  # a lakehouse still has the version that was read
+    if refuse is not None:
+        refuse(compiled, labels)
     running = engine()
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".rebuild", dir=folder.absolute().parent))
     try:

@@ -6,7 +6,7 @@ what was kept of each of the customer's orders, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from featurekit.counters import counter_batch
 from featurekit.online.arrow_keys import key_array
+from featurekit.online.keys import SEPARATOR
 from featurekit.tombstones import Scope, Tombstones, key_hash
 from featurekit.types import Field
 
@@ -95,6 +96,21 @@ def forgotten_rows(tombstones: Tombstones, keys: Sequence[Field], columns: Seque
             for scope, hashes in found.hashes.items()
         )
     )
+
+
+def kept_keys(tombstones: Tombstones, keys: Sequence[Field], texts: Iterable[bytes]) -> list[bytes]:
+    """Return the entity key texts of a view with these join keys that are not of forgotten entities."""
+    names = [key.name for key in keys]
+    found = [(scope, [names.index(name) for name in scope]) for scope in tombstones.of_keys(names).hashes]
+
+    def is_kept(text: bytes) -> bool:
+        parts = text.split(SEPARATOR)
+        return len(parts) != len(names) or not any(
+            key_hash(tombstones.secret, scope, SEPARATOR.join(parts[at] for at in places)) in tombstones.hashes[scope]
+            for scope, places in found
+        )
+
+    return [text for text in texts if is_kept(text)]
 
 
 def named_rows(scope: Scope, texts: Collection[bytes], keys: Sequence[Field], columns: Sequence[str] = ()) -> Forgotten:

@@ -75,6 +75,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.from_log": 7,  # training sets of what was served, beside what training computes
     "featurekit.from_log_values": 7,
     "featurekit.from_log_files": 7,
+    "featurekit.forgetting": 7,  # an entity by its name and keys, erased, and the proof
     "featurekit.store_parts": 7,  # what the SDK's facade opens when it is first needed
     "featurekit.feature_store": 7,
     "featurekit.testing": 7,

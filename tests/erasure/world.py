@@ -77,7 +77,8 @@ class Shop(Refreshed):
             namespace=PLACE,
             history=self.history or History(self.folder / "history", project="shop", environment="dev"),
             served_log=self.log_folder,
-            state=None,
+            state=self.folder,
+            is_embedded=False,
             plans=tuple(map(decode_plan, self.registry.lookup_plans())),
             holder="who forgets",
         )
