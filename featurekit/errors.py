@@ -15,6 +15,7 @@ FeaturekitError
 │   ├── RequestTooLargeError       a request that asks for more than one answer may hold
 │   ├── UnauthorizedError          a request to the server without one of its API keys
 │   ├── GateError                  an expectation failed; nothing was published
+│   ├── RollbackError              what can't be rolled back, or forward again
 │   └── ModelError                 a model that doesn't fit its service
 ├── OutsideError               exit 3: another system failed; rerunning is safe
 │   ├── OnlineStoreError           Redis is away, slow, or refuses
@@ -159,6 +160,10 @@ class UnauthorizedError(InputError):
 
 class GateError(InputError):
     pass
+
+
+class RollbackError(InputError):
+    """Readers can't be moved back, or forward again: there is nothing to read there, or nothing to undo."""
 
 
 class ModelError(InputError):

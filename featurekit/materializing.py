@@ -65,15 +65,17 @@ def refresh_each(
     wanted: Sequence[Wanted],
     refresh: Callable[[CompiledView, Instant], RefreshOutcome],
     *,
+    failed: Sequence[RefreshFailure] = (),
     progress: Progress | None = None,
 ) -> tuple[RefreshOutcome, ...]:
     """Return the outcome of every refresh; MaterializeErrors, when all were tried, where some failed.
 
     What is wrong with one view is its own affair, and so is another run that computes it; after an outage, or wrong
-    settings, the rest is not tried. Where one refresh failed and none is served, its own error is raised.
+    settings, the rest is not tried. Where one refresh failed and none is served, its own error is raised. `failed` are
+    those that could not even be tried.
     """
     outcomes: list[RefreshOutcome] = []
-    failures: list[RefreshFailure] = []
+    failures = list(failed)
     left: Sequence[Wanted] = ()
     for number, (view, as_of) in enumerate(wanted):
         if progress:

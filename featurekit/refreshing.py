@@ -42,10 +42,9 @@ from featurekit.online.store import HeadEntry, OnlineStore
 from featurekit.online.writer import row_sink
 from featurekit.quality.gate import ROWS, gated, verdict
 from featurekit.registry.registry import Registry
-from featurekit.registry.state import RefreshKind, RefreshRecord
+from featurekit.registry.state import RefreshKind, RefreshRecord, RefreshStatus
 from featurekit.rows import key_fields
 from featurekit.tombstones import Tombstones
-
 
 _IN_PLACE: Final = -1  # a lease beside those of as-ofs: on the rows of a view that is written in place
 
@@ -56,7 +55,8 @@ class RefreshOutcome:
 
     `is_new` is False where it was there already and nothing was computed. `invisible` counts source rows without an
     event timestamp; `moved` are services whose readers moved to a new version with it. `notes` tell what went wrong
-    beside it and takes nothing from what is served. `kind`, `reason` and `computed` tell how its rows came about (see
+    beside it and takes nothing from what is served. It `is_withdrawn` where somebody rolled it back: then it is not
+    served, and not computed again by itself. `kind`, `reason` and `computed` tell how its rows came about (see
     `Computation`); of a backfill, `visible_from` is when it was complete: lookups never see it.
     """
 
@@ -74,6 +74,7 @@ class RefreshOutcome:
     kind: RefreshKind = RefreshKind.FULL
     reason: str | None = None
     computed: int | None = None
+    is_withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,8 @@ def refresh_view(
     if found is not None and restate is None:
         # Nothing to compute, but a registration may have been waiting for just this refresh.
         return replace(found, moved=_moved(to, clock()))
+    if restate is None and (withdrawn := _withdrawn(view, as_of, to)) is not None:
+        return withdrawn
     check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
     version = (view.name, view.fingerprint.data)
     # Of refreshes in place one is written at a time, whatever its as-of: they share their rows.
@@ -140,6 +143,7 @@ def refresh_view(
         if restate is None and (found := _served(view, as_of, to)) is not None:
             return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
         _check_goes_forward(view, as_of, to)
+        require_registered(view, to.registry)  # now that the lease keeps it from being collected
         forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
         run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten)
         try:
@@ -299,15 +303,37 @@ def _moved(to: Deployment, now: Instant) -> tuple[str, ...]:
 
 
 def require_registered(view: CompiledView, registry: Registry) -> None:
-    """Raise NotRegisteredError unless the view is registered with the meaning it has now."""
-    found = registry.deployed().views.get(view.name)
-    if found is None or found.fingerprint.data != view.fingerprint.data:
+    """Raise NotRegisteredError unless a version of the view that is kept has the meaning it has now."""
+    kept = [one for one in registry.view_versions() if one.name == view.name and one.collected_at is None]
+    if all(one.fingerprint.data != view.fingerprint.data for one in kept):
         raise NotRegisteredError(
-            f"feature view {view.name!r} is {'not registered' if found is None else 'registered with another meaning'}",
+            f"feature view {view.name!r} is {'registered with another meaning' if kept else 'not registered'}",
             where=str(registry),
             why="only what is registered is materialized, so that everyone can see what is served",
             try_="featurekit plan, then featurekit register",
         )
+
+
+def _withdrawn(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
+    """Return the refresh of this as-of that was rolled back: only who has a reason to restate it computes it again."""
+    records = to.registry.refreshes(view.name, fingerprint=view.fingerprint.data)
+    done = [one for one in records if one.as_of == as_of and one.status is RefreshStatus.COMPLETE and one.online]
+    last = max(done, key=lambda one: one.restatement, default=None)
+    if last is None or last.withdrawn_at is None or last.dropped_at is not None:
+        return None
+    return RefreshOutcome(
+        view=view.name,
+        fingerprint=view.fingerprint.data,
+        as_of=as_of,
+        restatement=last.restatement,
+        visible_from=last.withdrawn_at if last.visible_from is None else last.visible_from,
+        rows=last.rows or 0,
+        bytes=0,
+        invisible=0,
+        is_new=False,
+        moved=(),
+        is_withdrawn=True,
+    )
 
 
 def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:

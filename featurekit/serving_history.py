@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from featurekit.clock import Instant
 from featurekit.compiled import CompiledService, CompiledView
-from featurekit.offline.history import History
+from featurekit.offline.history import History, HistoryEntry
 from featurekit.offline.served_join import ServedHistory
 from featurekit.offline.served_refreshes import ServedRefresh, ServedView
 from featurekit.offline.snapshot import read_snapshot
@@ -37,19 +38,27 @@ def _refreshes(
     refreshes = []
     for one in records:
         entry = kept.get((one.as_of, one.restatement))
-        told = (one.withdrawn_at, None if entry is None else entry.withdrawn_at)
-        withdrawn = [at for at in told if at is not None]
-        visible_from = one.visible_from
-        if visible_from is None:  # the record of a registry from before it was written down
-            visible_from = max(one.as_of + view.view.availability_delay, one.completed_at or one.as_of)
-        refreshes.append(
-            ServedRefresh(
-                as_of=one.as_of,
-                restatement=one.restatement,
-                visible_from=visible_from,
-                withdrawn_at=min(withdrawn, default=None),
-                snapshot=read_snapshot(one.snapshot),
-                entry=entry,
+        for visible_from, gone_at in _seen(one, entry, view.view.availability_delay):
+            refreshes.append(
+                ServedRefresh(
+                    as_of=one.as_of,
+                    restatement=one.restatement,
+                    visible_from=visible_from,
+                    withdrawn_at=gone_at,
+                    snapshot=read_snapshot(one.snapshot),
+                    entry=entry,
+                )
             )
-        )
     return refreshes
+
+
+def _seen(record: RefreshRecord, entry: HistoryEntry | None, delay: int) -> list[tuple[Instant, Instant | None]]:
+    """Return from when until when lookups could see a refresh: once, unless it was rolled back and forward again."""
+    visible_from = record.visible_from
+    if visible_from is None:  # the record of a registry from before it was written down
+        visible_from = max(record.as_of + delay, record.completed_at or record.as_of)
+    told = (record.withdrawn_at, record.dropped_at, None if entry is None else entry.withdrawn_at)
+    gone_at = min((at for at in told if at is not None), default=None)
+    begins = [visible_from, *(back for _, back in record.absences)]
+    ends = [*(gone for gone, _ in record.absences), gone_at]
+    return [(max(begin, visible_from), end) for begin, end in zip(begins, ends, strict=True)]

@@ -17,17 +17,21 @@ from featurekit.compiled import CompiledRepository, CompiledService, CompiledVie
 from featurekit.compiler import compile_repository
 from featurekit.config import Settings, read_settings
 from featurekit.definitions.repo import load_repo
-from featurekit.errors import InputError, SettingsError
+from featurekit.errors import DefinitionError, InputError, SettingsError, SourceError
+from featurekit.materializing import RefreshFailure
 from featurekit.offline.history import History
 from featurekit.offline.session import SparkEngine, start_engine
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
 from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.lookup_client import client_options
 from featurekit.online.redis import open_store
 from featurekit.online.served_log import ServedLog, served_log
 from featurekit.online.store import OnlineStore
 from featurekit.refreshing import Deployment
+from featurekit.registered_views import compile_version, needed, wanted_versions
 from featurekit.registry.registry import Registry
+from featurekit.registry.state import ViewVersion
 from featurekit.serving.model import ModelClient
 
 
@@ -90,9 +94,8 @@ class StoreParts:
             self.online_url,
             project=self.settings.project,
             environment=self.settings.environment,
-            clock=self.settings.clock,
             timeout_ms=self.settings.redis_timeout_ms,
-            log=self.served_log,
+            **client_options(self.settings, self.served_log),
         )
         self._open.callback(client.close)
         return client
@@ -187,6 +190,34 @@ class StoreParts:
             if name not in views:
                 raise InputError(f"there is no feature view {name!r}", try_=f"one of {', '.join(views)}")
         return tuple(views[name] for name in names) if names else tuple(views.values())
+
+    def _live_views(
+        self, names: Sequence[str] | None, now: Instant
+    ) -> tuple[tuple[CompiledView, ...], tuple[RefreshFailure, ...]]:
+        """Return the named views (all without names) as they are defined and in each version that somebody needs.
+
+        `view@number` is that version, needed or not. Behind them: those that can't be compiled any more.
+        """
+        defined, sources = self.definitions.views, self.definitions.repository.sources
+        chosen = [defined[name] for name in names or defined if name in defined]
+        found = {view.fingerprint.data: view for view in chosen}
+        failures = []
+        for version in [each for name in names for each in self._wanted(name)] if names else needed(self.registry):
+            view = defined.get(version.name)
+            if view is not None and view.fingerprint.data == version.fingerprint.data:
+                found[version.fingerprint.data] = view
+            elif version.fingerprint.data not in found:
+                try:
+                    found[version.fingerprint.data] = compile_version(version, sources, self.settings.root)
+                except (DefinitionError, SourceError) as error:
+                    failures.append(RefreshFailure(view=version.name, as_of=version.grid.served_at(now), error=error))
+        return tuple(found.values()), tuple(failures)
+
+    def _wanted(self, name: str) -> tuple[ViewVersion, ...]:
+        versions = wanted_versions(name, self.registry)
+        if not versions:
+            self._views([name])  # defined and not registered, or an error that says what there is
+        return versions
 
     def _service(self, name: str) -> CompiledService:
         services = {**self.definitions.view_services, **self.definitions.services}

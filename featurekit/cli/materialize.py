@@ -19,7 +19,9 @@ from featurekit.registry.state import RefreshKind
 
 def materialize(
     context: typer.Context,
-    views: Annotated[list[str] | None, typer.Argument(metavar="VIEW", help="All views without one.")] = None,
+    views: Annotated[
+        list[str] | None, typer.Argument(metavar="VIEW", help="All without one; VIEW@NUMBER: a version.")
+    ] = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="The grid instant to compute the views as of.")
     ] = None,
@@ -42,7 +44,8 @@ def materialize(
     """Compute views and write them to the online store.
 
     Without a time it computes what is due now; with --from it fills the history, and serves what is due. A refresh that
-    fails is never served: what was served before still is, and the other views are refreshed all the same.
+    fails is never served: what was served before still is, and the other views are refreshed all the same. Versions
+    that somebody still needs are refreshed beside those that are defined.
     """
     _check(as_of=as_of, at=at, start=start, end=end, restate=restate, full=full)
     asked = invocation(context)
@@ -138,6 +141,8 @@ def _row(outcome: RefreshOutcome) -> tuple[Cell, ...]:
 
 
 def _state(outcome: RefreshOutcome) -> Toned:
+    if outcome.is_withdrawn:
+        return Toned("rolled back: only --restate REASON computes it again", Tone.WARNING)
     if not outcome.is_new:
         return Toned("there already", Tone.FAINT)
     if outcome.computed is not None:

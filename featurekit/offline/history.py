@@ -144,8 +144,8 @@ class History:
             return None
         return Draft(entry=replace(found, path=draft.entry.path))
 
-    def withdraw(self, entry: HistoryEntry, at: Instant) -> HistoryEntry:
-        """Return the entry as one that serves no longer from `at` on; its rows stay."""
+    def withdraw(self, entry: HistoryEntry, at: Instant | None) -> HistoryEntry:
+        """Return the entry as one that serves no longer from `at` on, None: as one that does; its rows stay."""
         withdrawn = replace(entry, withdrawn_at=at)
         write_entry(withdrawn, entry.path)
         return withdrawn

@@ -68,6 +68,10 @@ LEVELS: Mapping[str, int] = {
     "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
     "featurekit.materializing": 6,  # many of them
+    "featurekit.registered_views": 6,  # versions compiled from what the registry keeps of them
+    "featurekit.rolling_back": 6,  # readers back to a refresh, or to what served before a registration
+    "featurekit.registration_rollback": 6,
+    "featurekit.collecting": 6,  # what nothing needs is dropped from the store
     "featurekit.erasing": 6,  # entities forgotten: refused, and taken out of every place
     "featurekit.erasure_proof": 6,  # the walk that finds nothing of them
     "featurekit.explain": 6,

@@ -1,0 +1,269 @@
+"""Back to the refresh before, and forward again: what lookups get, and what all records say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from featurekit import refreshing, rolling_back
+from featurekit.clock import DAY, HOUR, Instant
+from featurekit.errors import NotRegisteredError, RollbackError
+from featurekit.offline.history import History, served_at
+from featurekit.offline.served_refreshes import NOBODY, picks
+from featurekit.online import embedded
+from featurekit.online.client import FeatureClient
+from featurekit.online.redis import RedisStore
+from featurekit.online.refresh import read_head
+from featurekit.registry.registry import Registry, Writer
+from featurekit.rolling_back import RolledBack, rollback_view
+from featurekit.serving_history import served_history
+from featurekit.status import Status
+from tests.refreshed import PLACE, Refreshed
+from tests.registry.definitions import compiled
+from tests.registry.states import NOW, TODAY
+
+LATER = NOW + HOUR
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("state")
+    yield embedded.start(folder).url
+    embedded.stop(folder)
+
+
+@pytest.fixture
+def shop(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refreshed]:
+    """The shop, refreshed on three days; it is the third day, 04:00."""
+    store = RedisStore(url)
+    store.delete(b"*")
+    registry = Registry(
+        f"sqlite:///{tmp_path / 'registry.db'}",
+        project=PLACE.project,
+        environment=PLACE.environment,
+        models=tmp_path / "models",
+    )
+    history = History(tmp_path / "history", project=PLACE.project, environment=PLACE.environment)
+    shop = Refreshed(
+        compiled=compiled(tmp_path), store=store, url=url, registry=registry, now=NOW - 2 * DAY, history=history
+    )
+    monkeypatch.setattr(refreshing, "materialize", shop.materialize)
+    shop.register()
+    for as_of in (TODAY - 2 * DAY, TODAY - DAY, TODAY):
+        shop.refresh(as_of)
+        shop.now += DAY
+    shop.now = LATER
+    yield shop
+    store.close()
+
+
+def roll(shop: Refreshed, view: str = "spend", *, to: Instant | None = None, is_forward: bool = False) -> RolledBack:
+    assert shop.history is not None
+    return rollback_view(
+        view,
+        to=to,
+        is_forward=is_forward,
+        registry=shop.registry,
+        store=shop.store,
+        namespace=PLACE,
+        history=shop.history,
+        now=shop.now,
+    )
+
+
+def looked_up(shop: Refreshed) -> Instant | None:
+    """Return the as-of that a lookup now is answered from."""
+    client = FeatureClient(shop.url, project=PLACE.project, environment=PLACE.environment, clock=lambda: shop.now)
+    with client:
+        return client.lookup("spend", {"user_id": 1}).as_of["spend"]
+
+
+def on_record(shop: Refreshed, at: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return the as-of that served at a time by the history, and by what training sets as served go by."""
+    assert shop.history is not None
+    kept = served_at(shop.history.entries("spend", shop.view.fingerprint.data), at)
+    served = served_history(shop.compiled.view_services["spend"], shop.history, shop.registry).views["spend"]
+    place = next((place for start, place in reversed(picks(served.refreshes)) if start <= at), NOBODY)
+    return None if kept is None else kept.as_of, None if place == NOBODY else served.refreshes[place].as_of
+
+
+def test_the_refresh_before_serves_and_all_records_agree(shop: Refreshed) -> None:
+    assert looked_up(shop) == TODAY
+
+    done = roll(shop)
+
+    assert done.changed == ((TODAY, 0),)
+    assert done.serves == (TODAY - DAY, 0)
+    assert looked_up(shop) == TODAY - DAY
+    assert on_record(shop, shop.now) == (TODAY - DAY, TODAY - DAY)
+    assert on_record(shop, shop.now - 1) == (TODAY, TODAY)  # it did serve until then
+    assert shop.registry.watermarks(shop.now)[shop.view.fingerprint.data].as_of == TODAY - DAY
+
+
+def test_what_was_rolled_back_is_not_computed_again_by_itself(shop: Refreshed) -> None:
+    roll(shop)
+
+    outcome = shop.refresh(TODAY)
+
+    assert (outcome.is_new, outcome.is_withdrawn) == (False, True)
+    assert looked_up(shop) == TODAY - DAY
+    again = shop.refresh(TODAY, restate="the source is right now")
+    assert (again.is_new, again.restatement) == (True, 1)
+    assert looked_up(shop) == TODAY
+
+
+def test_the_next_refresh_serves_as_usual(shop: Refreshed) -> None:
+    roll(shop)
+    shop.now += DAY
+    shop.refresh(TODAY + DAY)
+    assert looked_up(shop) == TODAY + DAY
+    assert shop.refresh(TODAY).is_withdrawn
+
+
+def test_it_goes_back_further_and_forward_again_step_by_step(shop: Refreshed) -> None:
+    roll(shop)
+    shop.now += HOUR
+    roll(shop)
+    assert looked_up(shop) == TODAY - 2 * DAY
+    shop.now += HOUR
+
+    first = roll(shop, is_forward=True)
+    assert (first.changed, looked_up(shop)) == (((TODAY - DAY, 0),), TODAY - DAY)
+    shop.now += HOUR
+    second = roll(shop, is_forward=True)
+    assert (second.changed, looked_up(shop)) == (((TODAY, 0),), TODAY)
+
+    # Whatever happened since, each hour is told as lookups had it.
+    seen = [on_record(shop, LATER + hours * HOUR)[1] for hours in range(4)]
+    assert seen == [TODAY - DAY, TODAY - 2 * DAY, TODAY - DAY, TODAY]
+    assert on_record(shop, LATER - 1)[1] == TODAY
+
+
+def test_to_goes_back_as_far_as_is_asked_at_once(shop: Refreshed) -> None:
+    done = roll(shop, to=TODAY - 2 * DAY)
+    assert done.changed == ((TODAY - DAY, 0), (TODAY, 0))
+    assert looked_up(shop) == TODAY - 2 * DAY
+    roll(shop, is_forward=True)
+    assert looked_up(shop) == TODAY
+
+
+def test_a_restatement_goes_back_to_what_it_restated(shop: Refreshed) -> None:
+    shop.refresh(TODAY, restate="late rows")
+    done = roll(shop)
+    assert (done.changed, done.serves) == (((TODAY, 1),), (TODAY, 0))
+    assert not shop.refresh(TODAY).is_withdrawn  # that as-of is served
+
+
+def test_a_refresh_that_is_not_visible_yet_goes_with_the_one_before_it(shop: Refreshed) -> None:
+    shop.now = TODAY + DAY + HOUR  # its delay is two hours
+    shop.refresh(TODAY + DAY)
+    assert looked_up(shop) == TODAY
+    done = roll(shop)
+    assert done.changed == ((TODAY, 0), (TODAY + DAY, 0))
+    shop.now += 2 * HOUR
+    assert looked_up(shop) == TODAY - DAY
+
+
+REFUSED: dict[str, tuple[Callable[[Refreshed], object], str]] = {
+    "a time that is not kept": (lambda shop: roll(shop, to=TODAY - 9 * DAY), "that refresh is not kept"),
+    "nothing was rolled back": (lambda shop: roll(shop, is_forward=True), "nothing of spend@1 was rolled back"),
+    "rows that expired": (
+        lambda shop: (shop.store.change(shop.space(TODAY - DAY).marker, lambda _: None), roll(shop)),
+        "its rows have expired",
+    ),
+    "nothing before it": (
+        lambda shop: (roll(shop, to=TODAY - 2 * DAY), roll(shop)),
+        "no refresh before the one that serves is kept",
+    ),
+    "rows that expired meanwhile": (
+        lambda shop: (
+            roll(shop),
+            shop.store.change(shop.space(TODAY).marker, lambda _: None),
+            roll(shop, is_forward=True),
+        ),
+        "its rows have expired, or were collected",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_can_not_be_done_is_refused_with_the_reason(shop: Refreshed, what: str) -> None:
+    act, why = REFUSED[what]
+    with pytest.raises(RollbackError) as caught:
+        act(shop)
+    assert why in str(caught.value)
+
+
+def test_a_view_that_nobody_registered_can_not_go_back(shop: Refreshed) -> None:
+    with pytest.raises(NotRegisteredError):
+        roll(shop, "nothing")
+    with pytest.raises(NotRegisteredError, match="there is no view version 'spend@7'"):
+        roll(shop, "spend@7")
+
+
+class Killed(BaseException):
+    """What takes a process away between two of its steps."""
+
+
+def dies(patch: pytest.MonkeyPatch, owner: type, method: str, *, at: int) -> None:
+    """Let a method raise Killed at its call number `at`, and never do its work."""
+    real, calls = getattr(owner, method), [0]
+
+    def counted(*given: object, **named: object) -> object:
+        calls[0] += 1
+        if calls[0] == at:
+            raise Killed
+        return real(*given, **named)
+
+    patch.setattr(owner, method, counted)
+
+
+STEPS = {"the registry": (Writer, 1), "the head": (RedisStore, 2), "the history": (History, 1)}
+
+
+@pytest.mark.parametrize("is_forward", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_rollback_that_died_is_completed_by_the_next_and_not_taken_for_another(
+    shop: Refreshed, monkeypatch: pytest.MonkeyPatch, step: str, is_forward: bool
+) -> None:
+    if is_forward:
+        roll(shop)
+        shop.now += HOUR
+    before, after = (TODAY - DAY, TODAY) if is_forward else (TODAY, TODAY - DAY)
+    (owner, at), way = STEPS[step], "bring_back" if is_forward else "withdraw"
+    with monkeypatch.context() as patch:
+        dies(patch, owner, "change" if owner is RedisStore else "withdraw" if owner is History else way, at=at)
+        with pytest.raises(Killed):
+            roll(shop, is_forward=is_forward)
+    assert looked_up(shop) == (after if step == "the history" else before)
+
+    if step == "the history":
+        rolling_back._follow(place_of(shop))  # whatever is done next begins with this
+    else:
+        assert roll(shop, is_forward=is_forward).is_resumed is (step == "the head")
+
+    assert looked_up(shop) == after
+    assert on_record(shop, shop.now) == (after, after)
+    listed = [entry.as_of for entry in read_head(shop.store, shop.space(TODAY)).entries]
+    assert listed == [TODAY - 2 * DAY, TODAY - DAY, *([TODAY] if is_forward else [])]
+
+
+def place_of(shop: Refreshed) -> rolling_back._Place:
+    assert shop.history is not None
+    (version,) = [one for one in shop.registry.view_versions() if one.name == "spend"]
+    return rolling_back._Place(
+        version=version, space=shop.space(0), registry=shop.registry, store=shop.store, history=shop.history
+    )
+
+
+def test_no_lookup_is_without_an_answer_while_readers_go_back_and_forth(shop: Refreshed) -> None:
+    client = FeatureClient(shop.url, project=PLACE.project, environment=PLACE.environment, clock=lambda: shop.now)
+    with client:
+        for way in range(20):
+            roll(shop, is_forward=bool(way % 2))
+            shop.now += 1
+            found = client.lookup("spend", [{"user_id": 1}, {"user_id": 2}])
+            assert set(found.statuses.ravel().tolist()) == {Status.PRESENT}
+            assert found.as_of["spend"] == (TODAY if way % 2 else TODAY - DAY)
