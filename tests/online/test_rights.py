@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.online.servers import (
     materialize,
     offline_batch,
     plan_field,
+    row_sink,
     service_plan,
     view_plan,
 )
@@ -81,7 +83,18 @@ def test_the_rights_of_jobs_and_of_serving_are_enough(url: Callable[[str], str],
     with FeatureClient(url("serving"), project=NAMESPACE.project, environment=NAMESPACE.environment) as client:
         answer = client.lookup("service", [{"user_id": i} for i in range(20)], at=AS_OF + DAY)
         assert [row["view.n"] for row in answer.to_dict()] == list(range(20))
+    serving = RedisStore(url("serving"))
+    pushes = serving.pushes([NAMESPACE.prefix])
+    pushes.open()
+    pushes.close()
+    serving.close()
     assert drop_space(store, key_space(VIEW, AS_OF)) == 20
+    live = replace(key_space(VIEW, AS_OF), live=0)
+    for as_of in (AS_OF + DAY, AS_OF):  # the older one comes late, and changes nothing
+        sink = row_sink(url("jobs"), VIEW, replace(live, as_of=as_of))
+        list(sink(iter([offline_batch(VIEW, [{"user_id": 1, "n": as_of}])])))
+    assert store.delete_older(live.row_pattern, ending=live.row_suffix, before=AS_OF + DAY) == 0
+    assert store.delete_older(live.row_pattern, ending=live.row_suffix, before=AS_OF + 2 * DAY) == 1
     for allowed in store.lacking_rights(NAMESPACE.prefix).serving, store.lacking_rights(NAMESPACE.prefix).jobs:
         assert allowed == ()
     store.close()

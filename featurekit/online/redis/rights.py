@@ -10,10 +10,10 @@ from featurekit.online.redis.errors import ReplyError
 from featurekit.online.redis.links import Link
 from featurekit.online.redis.peer import Command
 
-SERVING: Final = "-@all +mget +ping +role +cluster|slots +asking"
+SERVING: Final = "-@all +mget +ping +role +client|tracking +cluster|slots +asking"
 JOBS: Final = (
     "-@all +mget +get +set +del +unlink +exists +pexpireat +watch +unwatch +multi +exec +scan +time +info +wait"
-    " +waitaof +ping +role +cluster|slots +cluster|nodes +asking"
+    " +waitaof +eval +getrange +ping +role +cluster|slots +cluster|nodes +asking"
 )
 
 
@@ -47,6 +47,8 @@ def lacking_rights(link: Link, prefix: bytes, until: float, *, is_cluster: bool,
         (b"TIME",),
         (b"INFO", b"server"),
         (b"WAIT", b"0", b"1"),
+        (b"GETRANGE", key, b"0", b"0"),
+        (b"EVAL", b"return 0", b"0"),
     ]
     if is_watched:
         serving += [(b"PING",), (b"ROLE",)]
