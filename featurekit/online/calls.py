@@ -27,7 +27,7 @@ class Calls:
         self, store: str, *, timeout_ms: float, retries: Retries, breaker: Breaker, elapsed: Elapsed, random: Random
     ) -> None:
         self.store = store
-        self.timeout_ms = _checked(timeout_ms)
+        self.timeout_ms = checked_ms(timeout_ms)
         self.retries = retries
         each_ms = retries.attempt_ms
         self.longest_read_s = _LONGEST_READ_S if each_ms is None else min(_LONGEST_READ_S, each_ms / 1000)
@@ -38,7 +38,7 @@ class Calls:
 
     def begin(self, timeout_ms: float | None = None) -> Call:
         """Return a call that may take `timeout_ms`, all reads and pauses together; by default the client's time."""
-        return Call(self, self.timeout_ms if timeout_ms is None else _checked(timeout_ms))
+        return Call(self, self.timeout_ms if timeout_ms is None else checked_ms(timeout_ms))
 
 
 class Call:
@@ -111,7 +111,8 @@ class Call:
         self._calls.breaker.dropped(self._admission)
 
 
-def _checked(timeout_ms: float) -> float:
+def checked_ms(timeout_ms: float) -> float:
+    """Return the time that a lookup may take; InputError where that is none."""
     if not timeout_ms > 0:
         raise InputError(f"a lookup can't take {timeout_ms:g} ms", try_="timeout_ms above 0")
     return timeout_ms

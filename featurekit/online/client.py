@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from datetime import datetime
+from math import ceil
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from featurekit.clock import Instant
 from featurekit.errors import OnlineStoreError
-from featurekit.online.calls import Call
+from featurekit.online.calls import Call, checked_ms
 from featurekit.online.lookup_client import ClientOptions, LookupClient
 from featurekit.online.redis import DEFAULT_TIMEOUT_MS, open_store
 from featurekit.online.result import Features
@@ -40,7 +41,7 @@ class FeatureClient(LookupClient):
         store: ReadableStore | None = None,
         **options: Unpack[ClientOptions],
     ) -> None:
-        self._store = open_store(url, timeout_ms=round(timeout_ms)) if store is None else store
+        self._store = open_store(url, timeout_ms=ceil(checked_ms(timeout_ms))) if store is None else store
         super().__init__(self._store, project, environment, timeout_ms, options)
 
     def lookup(

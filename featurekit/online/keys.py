@@ -152,7 +152,16 @@ def pointer_text(fingerprint: str, body: bytes) -> bytes:
     A plan also says what is no part of the fingerprint, such as what to answer when the store is away: where only that
     changes, the pointer changes too, and readers move to the new body.
     """
-    return f"{fingerprint}.{hashlib.sha256(body).hexdigest()[:BODY_DIGITS]}".encode()
+    return f"{fingerprint}.{_digits(body)}".encode()
+
+
+def leads_to(pointer: bytes, body: bytes) -> bool:
+    """Return whether these are the bytes of the plan that a pointer names."""
+    return pointer.endswith(f".{_digits(body)}".encode())
+
+
+def _digits(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:BODY_DIGITS]
 
 
 def pinned_name(service: str, number: int) -> str:

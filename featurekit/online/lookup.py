@@ -12,7 +12,7 @@ from featurekit.online.answer import AnswerPlan, ViewRows
 from featurekit.online.cache import KeptValues
 from featurekit.online.degrade import LastKnown, check_available, reason_of
 from featurekit.online.in_place import rows_in_place
-from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace
+from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace, leads_to
 from featurekit.online.planned import Pick, PlannedService
 from featurekit.online.publish import decode_names
 from featurekit.online.reason import Reason
@@ -98,11 +98,21 @@ class Lookups:
         key = self._namespace.plan(service, pointer)
         (body,) = yield [key]
         if body is None:
+            now, _ = yield [pointer_key, self._namespace.names]
+            if now != pointer:  # readers were moved on meanwhile, and the plan was collected
+                return (yield from self.load(service))
             raise StoreEmptyError(
                 f"the lookup plan of {service} is gone",
                 where=key.decode(),
                 why="its pointer is there and its body is not: the store lost data, or somebody deleted keys",
                 try_="featurekit register publishes it again",
+            )
+        if not leads_to(pointer, body):
+            raise OnlineStoreError(
+                f"the lookup plan of {service} is not the one that its pointer names",
+                where=key.decode(),
+                why="its bytes have another hash: they were damaged, or overwritten by hand",
+                try_="delete the key, then featurekit register publishes it again",
             )
         planned = PlannedService(decode_plan(body), self._namespace, pointer_key=pointer_key, pointer=pointer)
         loaded = planned, AnswerPlan(planned)
@@ -160,6 +170,9 @@ class Lookups:
         for view, pick, found in zip(planned.views, picks, views, strict=True):
             texts = keys[view.encoder]
             if found.as_of is not None and pick is not None:
+                if found.reasons is not None:  # rows that are ahead of the refresh they would be remembered as
+                    codes = found.reasons.tolist()
+                    texts = [None if code else key for key, code in zip(texts, codes, strict=True)]
                 self._last_known.remember(view, pick, texts, found.rows, age_s)
                 completed.append(found)
                 continue

@@ -14,8 +14,10 @@ from featurekit.errors import (
     OnlineStoreTimeoutError,
     SettingsError,
 )
+from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.breaker import PASS, REFUSED, TRIAL, Breaker
 from featurekit.online.calls import Call, Calls
+from featurekit.online.client import FeatureClient
 from featurekit.online.retries import Retries, RetryBudget
 from featurekit.online.store import READ_SPAN_S
 
@@ -287,6 +289,9 @@ def test_a_read_whose_caller_is_cancelled_gives_the_trial_back(watch: Watch) -> 
 def test_a_lookup_needs_some_time(watch: Watch, wrong: float) -> None:
     with pytest.raises(InputError, match="can't take"):
         calls_of(watch).begin(wrong)
+    for client in (FeatureClient, AsyncFeatureClient):
+        with pytest.raises(InputError, match="can't take"):
+            client("redis://127.0.0.1:1/0", project="shop", environment="test", timeout_ms=wrong)
 
 
 def test_settings_that_mean_nothing_are_refused() -> None:

@@ -456,6 +456,24 @@ def test_a_pinned_version_is_asked_by_its_number(kind: str, server: Server) -> N
         assert client.lookup("service@3", ONE).to_dict() == THERE
 
 
+def test_a_plan_that_is_not_the_one_its_pointer_names_is_never_used(kind: str, server: Server) -> None:
+    world(server, None)
+    store = RedisStore(server.url)
+    (pointer,) = store.read([NAMESPACE.pointer("service")])
+    assert pointer is not None
+    key = NAMESPACE.plan("service", pointer)
+    (body,) = store.read([key])
+    assert body is not None
+    for damaged in (body.replace(b'"orders"', b'"others"'), body[:-5], b"", b"\xff"):
+        store.write({key: damaged})
+        with (
+            asking(kind, server) as client,
+            pytest.raises(OnlineStoreError, match="not the one that its pointer names"),
+        ):
+            client.lookup("service", ONE)
+    store.close()
+
+
 def test_a_wrong_key_is_the_askers_fault_also_without_the_store(kind: str, server: Server) -> None:
     world(server, NULL)
     with asking(kind, server) as client:
