@@ -160,9 +160,9 @@ def serve(url: str, *, is_quick: bool = True) -> None:
     listening = listen()
     print(listening.getsockname()[1], flush=True)
     store = open_store(url)
-    place = {"project": NAMESPACE.project, "environment": NAMESPACE.environment}
-    with FeatureClient(**place, store=store) as client:
-        quick = AsyncFeatureClient(url, **place) if is_quick else None
+    project, environment = NAMESPACE.project, NAMESPACE.environment
+    with FeatureClient(project=project, environment=environment, store=store) as client:
+        quick = AsyncFeatureClient(url, project=project, environment=environment) if is_quick else None
         HttpServer(create_app(client, store, quick=quick), listening=listening).run()
 
 

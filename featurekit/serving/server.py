@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import time
 from types import FrameType
 from typing import Final
 
@@ -20,6 +21,7 @@ GRACE_S: Final = 10
 MAX_CONNECTIONS: Final = 1000
 BACKLOG: Final = 2048
 TICKS_PER_LOOK: Final = 10  # a tick is 0.1 s
+_SAME_STOP_S: Final = 0.5
 _CLOSE: Final = (b"connection", b"close")
 
 
@@ -88,9 +90,16 @@ class _Server(uvicorn.Server):
         )
         self._app = app
         self._ticks_left = round(drain_s * 10)
+        self._drains_since = 0.0
         self.is_draining = False
 
+    def _is_the_same_stop(self) -> bool:
+        # Who stops a whole group of processes reaches a worker twice: so does its parent.
+        return time.monotonic() - self._drains_since < _SAME_STOP_S
+
     def drain(self) -> None:
+        if not self.is_draining:
+            self._drains_since = time.monotonic()
         self._app.state.is_draining = True
         self.is_draining = True
         self._part()
@@ -108,7 +117,7 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, _: FrameType | None) -> None:
         # Not uvicorn's own, which ends the process by the signal once it has stopped.
-        if sig == signal.SIGTERM and not self.is_draining:
+        if sig == signal.SIGTERM and (not self.is_draining or self._is_the_same_stop()):
             self.drain()
         else:
             self.force_exit = self.should_exit and sig == signal.SIGINT

@@ -255,7 +255,7 @@ def test_a_second_signal_does_not_wait_for_balancers(shop: Shop) -> None:
     with process(shop, drain_s=60.0) as (running, url):
         httpx.get(f"{url}/health/live")
         os.kill(running.pid, signal.SIGTERM)
-        time.sleep(0.3)
+        time.sleep(0.6)
         is_draining = httpx.get(f"{url}/health/ready").status_code
         os.kill(running.pid, signal.SIGTERM)
         running.wait(timeout=10)

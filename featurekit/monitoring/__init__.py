@@ -1,0 +1,1 @@
+"""featurekit.monitoring."""
