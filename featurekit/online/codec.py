@@ -17,7 +17,7 @@ from featurekit.errors import CodecError, ForeignRowError, NewerWireVersionError
 from featurekit.online.layout import HEADER, WIRE_VERSION, RowLayout, Storage, identity_bytes, row_layout, storage_of
 from featurekit.online.nested import nested_reader, nested_writer
 from featurekit.status import Status
-from featurekit.types import Array, Boolean, DataType, Decimal, Field, Float32, Float64, Map, String, Struct
+from featurekit.types import Array, Boolean, DataType, Decimal, Field, Float32, Float64, Map, String, Struct, is_nested
 
 CANONICAL_NAN: Final = math.nan
 # Decimals are moved to and from their unscaled integers; this holds every decimal(38,s) without rounding.
@@ -48,6 +48,8 @@ class RowCodec:
         self.fingerprint = fingerprint
         self.size: int = self.layout.fixed_size
         self.has_variable: bool = bool(self.layout.variable)
+        # Who reads many rows at once looks at all texts and decimals, whatever their status: so it is here.
+        self._unread = {i for i, field in enumerate(fields) if is_nested(field.type)}
         self._to_held = {i: from_stored(field.type) for i, field in enumerate(fields)}
         self._to_stored = {i: to_stored(field.type) for i, field in enumerate(fields)}
 
@@ -97,10 +99,11 @@ class RowCodec:
         values: list[Any] = []
         for i, status in enumerate(statuses):
             position = self.layout.positions.get(i)
-            if status or position is None:  # void has no storage: always NULL
+            if position is None or (status and i in self._unread):  # void has no storage: always NULL
                 values.append(None)
             else:
-                values.append(self._to_held[i](texts[i] if i in texts else parts[position]))
+                value = self._to_held[i](texts[i] if i in texts else parts[position])
+                values.append(None if status else value)
         return Row(
             as_of=parts[1], last_event=parts[2], values=tuple(values), statuses=tuple(Status(s) for s in statuses)
         )
@@ -144,10 +147,10 @@ def from_stored(kind: DataType) -> Callable[[Any], Any]:
     match kind:
         case Boolean():
             return bool
-        case Decimal(scale=scale) if storage_of(kind) is Storage.WIDE:
-            return lambda stored: scaled(int.from_bytes(stored, "little", signed=True), scale)
-        case Decimal(scale=scale):
-            return lambda stored: scaled(stored, scale)
+        case Decimal(precision=precision, scale=scale) if storage_of(kind) is Storage.WIDE:
+            return lambda stored: _decimal(int.from_bytes(stored, "little", signed=True), precision, scale)
+        case Decimal(precision=precision, scale=scale):
+            return lambda stored: _decimal(stored, precision, scale)
         case String():
             return decode_text
         case Array() | Map() | Struct():
@@ -184,6 +187,12 @@ def scaled(unscaled_value: int, scale: int) -> decimal.Decimal:
 
 def unscaled(value: decimal.Decimal, scale: int) -> int:
     return int(EXACT.scaleb(value, scale))
+
+
+def _decimal(stored: int, precision: int, scale: int) -> decimal.Decimal:
+    if not -(10**precision) < stored < 10**precision:
+        raise CodecError(f"a decimal in the row has more than {precision} digits", why="the row was damaged")
+    return scaled(stored, scale)
 
 
 def decode_text(stored: bytes) -> str:

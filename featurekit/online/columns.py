@@ -324,19 +324,21 @@ class RowReader:
         try:
             if self._codec.check_row(row) != as_of:
                 return Reason.STALE_ROW
-            parts = self._codec.variable_parts(row, self._codec.layout.struct.unpack_from(row))
+            stored = self._codec.layout.struct.unpack_from(row)
+            texts = dict(zip(self._codec.layout.variable, self._codec.variable_parts(row, stored), strict=True))
         except ForeignRowError:
             return Reason.FOREIGN_ROW
         except NewerWireVersionError:
             return Reason.NEWER_ROW
         except CodecError:
             return Reason.BROKEN_ROW
-        statuses = statuses_of(row[self._codec.layout.status_offset : self._codec.size], len(self._fields))
-        for i, part in zip(self._codec.layout.variable, parts, strict=True):
+        statuses = statuses_of(stored[-1], len(self._fields))
+        for i in self._wanted:
             kind = self._fields[i].type
-            is_read = isinstance(kind, String) or (is_nested(kind) and not statuses[i])
-            if i in self._wanted and is_read and not _can_be_read(part, kind):
-                return Reason.BROKEN_ROW
+            if isinstance(kind, String | Decimal) or (is_nested(kind) and not statuses[i]):
+                value = texts[i] if i in texts else stored[self._codec.layout.positions[i]]
+                if not _can_be_read(value, kind):
+                    return Reason.BROKEN_ROW
         return Reason.NONE
 
 
@@ -360,9 +362,9 @@ def _with_reasons(read: ViewColumns, rows: Codes) -> ViewColumns:
     return read._replace(reasons=np.where(is_told, rows, read.reasons))
 
 
-def _can_be_read(part: bytes, kind: DataType) -> bool:
+def _can_be_read(stored: Any, kind: DataType) -> bool:
     try:
-        from_stored(kind)(part)
+        from_stored(kind)(stored)
     except CodecError:
         return False
     return True

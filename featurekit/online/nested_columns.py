@@ -292,7 +292,21 @@ def _fixed_column(kind: DataType, values: npt.NDArray[Any], valid: Mask | None) 
             broken("a NULL has a value")
     if isinstance(kind, Boolean) and (values > 1).any():
         broken("a boolean is neither 0 nor 1")
+    if isinstance(kind, Decimal) and not _are_digits(values, kind.precision):
+        broken(f"a decimal has more than {kind.precision} digits")
     return Fixed(kind, len(values), valid, values)
+
+
+def _are_digits(values: npt.NDArray[Any], precision: int) -> bool:
+    """Return whether unscaled decimals, of one word or of two, have no more digits than that."""
+    least, most = 1 - 10**precision, 10**precision - 1
+    if values.dtype.kind != "V":
+        return not ((values < least) | (values > most)).any()
+    low, high = values.view("<u8")[::2], values.view("<i8")[1::2]
+    word = (1 << 64) - 1
+    is_less = (high < least >> 64) | ((high == least >> 64) & (low < np.uint64(least & word)))
+    is_more = (high > most >> 64) | ((high == most >> 64) & (low > np.uint64(most & word)))
+    return not (is_less | is_more).any()
 
 
 def _with_zeros(places: Places, size: int) -> Places:
