@@ -11,6 +11,7 @@ import pyarrow as pa
 from featurekit import apply
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
+from featurekit.collecting import GRACE, PAUSE_S, STEP, Collected, Collector
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
 from featurekit.consistency.check import check_consistency
@@ -34,10 +35,14 @@ from featurekit.offline.rebuild import Rebuild, rebuild_dataset
 from featurekit.offline.row_diff import RowDiff, diff_rows
 from featurekit.offline.training import DatasetResult, build_dataset, check_out
 from featurekit.online.result import Features
+from featurekit.pinning import pin_version, unpin_version
 from featurekit.refreshing import RefreshOutcome, due, refresh_view
+from featurekit.registration_rollback import RegistrationRolledBack, rollback_registration
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import RegistrationPlan, plan_registration
+from featurekit.registry.state import Pin
+from featurekit.rolling_back import RolledBack, rollback_view
 from featurekit.serving.model import OnUnavailable, Prediction
 from featurekit.serving.register import register_model
 from featurekit.serving_history import served_history
@@ -83,6 +88,8 @@ class FeatureStore(StoreParts):
     ) -> tuple[RefreshOutcome, ...]:
         """Refresh views (all, if none are named) as of a grid instant, of what serves `at` a time, or of all due now.
 
+        Each view as it is defined, and in each version that somebody needs: that serves still, is pinned, or is what a
+        model was trained on. `view@number` names one version.
         `restate`, `full` and `wait` are those of `refresh_view`. A view that fails takes no other with it:
         MaterializeErrors at the end says which, and has the other outcomes. Kept rows that are too old are dropped.
         """
@@ -93,7 +100,8 @@ class FeatureStore(StoreParts):
                 return (as_of,)
             return due(view, clock()) if at is None else (view.view.grid.served_at(at),)
 
-        wanted = [(view, instant) for view in self._views(views) for instant in instants(view)]
+        chosen, failed = self._live_views(views, clock())
+        wanted = [(view, instant) for view in chosen for instant in instants(view)]
         to = self._deployment(view for view, _ in wanted)
 
         def refresh(view: CompiledView, instant: Instant) -> RefreshOutcome:
@@ -101,9 +109,52 @@ class FeatureStore(StoreParts):
                 view, instant, engine=self.engine, to=to, clock=clock, restate=restate, full=full, wait=wait
             )
 
-        outcomes = refresh_each(wanted, refresh, progress=progress)
+        outcomes = refresh_each(wanted, refresh, failed=failed, progress=progress)
         expire(self.history, self.registry, now=clock(), keep=self._keep, views=[view.name for view, _ in wanted])
         return outcomes
+
+    def rollback(self, view: str, *, to: Instant | None = None, forward: bool = False) -> RolledBack:
+        """Let the refresh before serve, or the one as of `to`; `forward` brings back what was rolled back last."""
+        return rollback_view(
+            view,
+            to=to,
+            is_forward=forward,
+            registry=self.registry,
+            store=self.online,
+            namespace=self.namespace,
+            history=self.history,
+            now=self.settings.clock(),
+        )
+
+    def rollback_registration(self, number: int, *, forward: bool = False) -> RegistrationRolledBack:
+        """Let what served before a registration serve, for all services that it moved, in one switch."""
+        return rollback_registration(
+            number,
+            is_forward=forward,
+            registry=self.registry,
+            store=self.online,
+            namespace=self.namespace,
+            now=self.settings.clock(),
+        )
+
+    def pin(self, version: str, by: str) -> Pin:
+        """Keep and refresh `service@number` for `by`, until `unpin`."""
+        return pin_version(self.registry, version, by, self.settings.clock())
+
+    def unpin(self, version: str, by: str) -> None:
+        unpin_version(self.registry, version, by, self.settings.clock())
+
+    def gc(self, *, dry_run: bool = False, grace: int = GRACE, step: int = STEP, pause_s: float = PAUSE_S) -> Collected:
+        """Drop what nobody has needed for `grace` from the online store, at most `step` keys at once."""
+        collector = Collector(
+            registry=self.registry,
+            store=self.online,
+            namespace=self.namespace,
+            grace=grace,
+            step=step,
+            pause_s=pause_s,
+        )
+        return collector.collect(self.settings.clock(), dry_run=dry_run)
 
     def backfill(
         self,

@@ -53,6 +53,12 @@ COMMANDS: Final = {
     "plan": Command("register", "plan", "Show what `register` would change and what has to be rebuilt.", "Run"),
     "register": Command("register", "register", "Make the definitions the ones that are served.", "Run"),
     "materialize": Command("materialize", "materialize", "Compute views and write them to the online store.", "Run"),
+    "rollback": Command(
+        "rollback", "rollback", "Let readers have what served before: a refresh, or a registration.", "Run"
+    ),
+    "pin": Command("pin", "pin", "Keep a version of a service for whoever reads it, or list pins.", "Run"),
+    "unpin": Command("pin", "unpin", "Let a version go that was pinned.", "Run"),
+    "gc": Command("gc", "gc", "Drop what nothing needs any more from the online store.", "Run"),
     "history": Command("history", "app", "Show, join and drop the kept rows of refreshes.", "Run"),
     "forget": Command("forget", "forget", "Take entities out of all that is kept, and prove it.", "Run"),
     "remember": Command("forget", "remember", "Let entities in again that were forgotten.", "Run"),
@@ -60,7 +66,7 @@ COMMANDS: Final = {
     "dataset": Command("dataset", "app", "Build training sets, each row as of its own time, and check them.", "Run"),
     "check": Command("check", "check", "Compare what is served with what Spark computes.", "Run"),
     "trace": Command("explain", "trace", "Follow one value from its source rows to the served answer.", "Run"),
-    "model": Command("model", "app", "Register and list models.", "Models"),
+    "model": Command("model", "app", "Register, list and delete models.", "Models"),
     "predict": Command("model", "predict", "Look features up and run a model on them.", "Models"),
     "serve": Command("serve", "serve", "Answer lookups and predictions over HTTP.", "Models"),
     "up": Command("server", "up", "Start the embedded online store.", "Machine"),

@@ -16,6 +16,7 @@ from featurekit.config import Settings
 from featurekit.definitions.repo import load_repo
 from featurekit.online import embedded
 from featurekit.registry.registry import Registry
+from featurekit.registry.state import RegistrationStatus
 from featurekit.urls import shown_url
 
 
@@ -69,6 +70,8 @@ def read_overview(settings: Settings, definitions: CompiledRepository | None = N
         registry.watermarks(),
         registry.models(),
         definitions=definitions,
+        uses=registry.uses(),
+        rolled_back=tuple(one.id for one in registry.registrations() if one.status is RegistrationStatus.ROLLED_BACK),
         now=settings.clock(),
     )
 
@@ -112,6 +115,7 @@ def listed(definitions: CompiledRepository, found: Overview) -> Answer:
             for name, service in definitions.services.items()
         },
         "models": [model_document(model) for model in found.models],
+        "kept_versions": [one.document() for one in found.kept],
     }
     return Answer(document=document, blocks=tuple(_tables(definitions, found, entities, fresh)))
 
@@ -146,7 +150,7 @@ def _tables(
         (name, str(len(service.outputs)), _state(found.state[f"service {name}"]), _serving(found.services.get(name)))
         for name, service in definitions.services.items()
     )
-    models = tuple((model.name, f"v{model.version}", model.service) for model in found.models)
+    models = tuple((model.name, f"v{model.version}", model.pinned_service) for model in found.models)
     tables = (
         Table(title="entities", columns=("entity", "join keys"), rows=keys),
         Table(title="sources", columns=("source", "kind", "from"), rows=sources),
@@ -157,6 +161,7 @@ def _tables(
         ),
         Table(title="feature services", columns=("service", "features", "registered", "serving"), rows=services),
         Table(title="models", columns=("model", "version", "service"), rows=models),
+        _kept(found),
     )
     return [table for table in tables if table.rows]
 
@@ -179,10 +184,26 @@ def _fresh(found: Overview) -> list[Block]:
     views = tuple((view.view, f"v{view.number}", view.told()) for view in found.views)
     services = tuple((name, f"v{number}", "serving") for name, number in found.services.items())
     blocks: list[Block] = [Table(rows=(*views, *services))] if views or services else []
+    if found.kept:
+        blocks.append(_kept(found))
+    blocks += [
+        Line(
+            f"registration {number} is rolled back: featurekit rollback --registration {number} --forward", Tone.WARNING
+        )
+        for number in found.rolled_back
+    ]
     for registration in found.pending:
         waiting = f"registration {registration.id} of {format_instant(registration.at)} waits: "
         blocks.append(Line(waiting + ", ".join(registration.services), Tone.WARNING))
     return blocks
+
+
+def _kept(found: Overview) -> Table:
+    rows = tuple(
+        (f"{one.name}@{one.number}", "" if one.freshness is None else _freshness(one.freshness), "; ".join(one.by))
+        for one in found.kept
+    )
+    return Table(title="kept versions", columns=("version", "freshness", "needed by"), rows=rows)
 
 
 def _counts(found: Overview) -> str:
@@ -199,4 +220,6 @@ def _registered(found: Overview) -> dict[str, Any]:
             for one in found.pending
         ],
         "models": [model_document(model) for model in found.models],
+        "kept_versions": [one.document() for one in found.kept],
+        "rolled_back": list(found.rolled_back),
     }

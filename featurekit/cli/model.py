@@ -1,4 +1,4 @@
-"""`model register`, `model list` and `predict`: models bound to feature services. No Spark is loaded."""
+"""`model register`, `list`, `delete` and `predict`: models bound to feature services. No Spark is loaded."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from featurekit.serving.register import register_model
 from featurekit.serving.runtime import Device
 from featurekit.status import Status
 
-app = typer.Typer(add_completion=False, help="Register and list models.", invoke_without_command=True)
+app = typer.Typer(add_completion=False, help="Register, list and delete models.", invoke_without_command=True)
 
 
 @app.callback()
 def model(context: typer.Context) -> None:
-    """Register and list models."""
+    """Register, list and delete models."""
     if context.invoked_subcommand is None:
         no_command(context)
 
@@ -77,7 +77,7 @@ def list_(context: typer.Context) -> Answer:
         (
             record.name,
             f"v{record.version}",
-            record.service,
+            record.pinned_service,
             str(len(record.columns)),
             record.dtype,
             format_instant(record.registered_at),
@@ -87,6 +87,27 @@ def list_(context: typer.Context) -> Answer:
     table = Table(columns=("model", "version", "service", "columns", "dtype", "registered"), rows=rows)
     blocks: tuple[Block, ...] = (table,) if rows else (Line("no model is registered"),)
     return Answer(document={"models": [model_document(record) for record in records]}, blocks=blocks)
+
+
+@app.command("delete")
+def delete(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A registered model.")],
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="NUMBER", help="One of its versions; without it all of them.")
+    ] = None,
+) -> Answer:
+    """Delete a model, so that the version of its service is needed for it no more.
+
+    Its number is given to no later version. A running server notices within some ten seconds.
+    """
+    settings = invocation(context).settings()
+    registry = opened_registry(settings)
+    records = [registry.model(name, version)] if version is not None else list(registry.models(name))
+    for record in records or [registry.model(name)]:  # or it says what there is
+        registry.delete_model(record, settings.clock())
+    lines = tuple(Line(f"deleted {one.name} v{one.version}, of {one.pinned_service}", Tone.GOOD) for one in records)
+    return Answer(document={"deleted": [model_document(record) for record in records]}, blocks=lines)
 
 
 def predict(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import CompiledRepository
 from featurekit.registry.model_record import ModelRecord
-from featurekit.registry.state import Deployed, Registration, Watermark
+from featurekit.registry.state import Deployed, Registration, ViewVersion, Watermark
+from featurekit.registry.uses import Uses
+
+NO_USES: Final = Uses(views=(), services=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,20 @@ class Freshness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptVersion:
+    """A version that is not the one that is deployed, and who needs it; of a view also how fresh it is."""
+
+    name: str
+    number: int
+    by: tuple[str, ...]
+    freshness: Freshness | None = None
+
+    def document(self) -> dict[str, Any]:
+        fresh = {} if self.freshness is None else self.freshness.document()
+        return {**fresh, "name": self.name, "version": self.number, "needed_by": list(self.by)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
     """What is deployed; `state` of a defined view or service: `new`, `changed`, `v3` (registered as it is defined)."""
 
@@ -51,6 +68,8 @@ class Overview:
     pending: tuple[Registration, ...]
     models: tuple[ModelRecord, ...]
     state: Mapping[str, str]
+    kept: tuple[KeptVersion, ...] = ()
+    rolled_back: tuple[int, ...] = ()
 
 
 def overview(
@@ -59,22 +78,41 @@ def overview(
     models: tuple[ModelRecord, ...],
     *,
     definitions: CompiledRepository | None = None,
+    uses: Uses = NO_USES,
+    rolled_back: tuple[int, ...] = (),
     now: Instant,
 ) -> Overview:
     """Return what is deployed, beside the definitions where they are known."""
-    defined = definitions.views if definitions else {}
-    views = []
-    for name, version in deployed.views.items():
-        mark = watermarks.get(version.fingerprint.data)
-        promised = defined[name].view.grid.served_at(now) if name in defined else None
-        views.append(Freshness(view=name, number=version.number, as_of=mark.as_of if mark else None, promised=promised))
     return Overview(
-        views=tuple(views),
+        views=tuple(_freshness(version, watermarks, now) for version in deployed.views.values()),
         services={name: version.number for name, version in deployed.serving.items() if not version.is_own},
         pending=deployed.pending,
         models=models,
         state=_states(definitions, deployed) if definitions else {},
+        kept=tuple(_kept(deployed, uses, watermarks, now)),
+        rolled_back=rolled_back,
     )
+
+
+def _freshness(version: ViewVersion, watermarks: Mapping[str, Watermark], now: Instant) -> Freshness:
+    mark = watermarks.get(version.fingerprint.data)
+    return Freshness(
+        view=version.name,
+        number=version.number,
+        as_of=mark.as_of if mark else None,
+        promised=version.grid.served_at(now),
+    )
+
+
+def _kept(deployed: Deployed, uses: Uses, watermarks: Mapping[str, Watermark], now: Instant) -> Iterator[KeptVersion]:
+    for use in (*uses.views, *uses.services):
+        version = use.version
+        if isinstance(version, ViewVersion):
+            if use.is_needed and "deployed" not in use.by:
+                fresh = _freshness(version, watermarks, now)
+                yield KeptVersion(name=version.name, number=version.number, by=use.by, freshness=fresh)
+        elif use.is_needed and not version.is_own and deployed.services.get(version.name) != version:
+            yield KeptVersion(name=version.name, number=version.number, by=use.by)
 
 
 def _states(definitions: CompiledRepository, deployed: Deployed) -> dict[str, str]:

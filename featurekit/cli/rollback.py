@@ -24,10 +24,10 @@ def rollback(
     ] = None,
     forward: Annotated[bool, typer.Option("--forward", help="Bring back what was rolled back.")] = False,
 ) -> Answer:
-    """Let readers have what served before: a view's refresh, or all that a registration moved.
+    """Let readers have what served before: a refresh, or a registration.
 
-    Nothing is computed and nothing lost: --forward undoes it. A later `materialize` does not bring a refresh back that
-    was rolled back; the next one serves as usual.
+    A registration goes back as a whole, in one switch. Nothing is computed and nothing lost: --forward undoes it. A
+    later `materialize` does not bring a refresh back that was rolled back; the next one serves as usual.
     """
     if (view is None) == (registration is None):
         raise UsageError("give a view or a registration", try_="rollback VIEW, or rollback --registration NUMBER")

@@ -62,7 +62,7 @@ def begin_refresh(store: OnlineStore, space: KeySpace, *, expires_in_s: int) -> 
         # A marker now would make lookups take rows that expired, and are not written again yet, for missing entities.
         for one in listed:
             withdraw_refresh(store, one)
-        _let_readers_finish(store)
+        let_readers_finish(store)
     if not (listed and marker is not None):
         store.write({space.marker: _FILLING}, expires_at_ms=expires_at_ms)
     # A space in use keeps its marker as it is until every row has been written again: `complete_refresh` extends it.
@@ -137,7 +137,7 @@ def spaces_of(head: Head, space: KeySpace) -> tuple[KeySpace, ...]:
 
 def sweep_space(store: OnlineStore, space: KeySpace) -> int:
     """Delete what a complete refresh in place has no row for; return how many rows that were."""
-    _let_readers_finish(store)
+    let_readers_finish(store)
     return store.delete_older(space.row_pattern, ending=space.row_suffix, before=space.as_of)
 
 
@@ -186,11 +186,11 @@ def drop_spaces(store: OnlineStore, spaces: Sequence[KeySpace]) -> int:
     for space in spaces:
         # First: while rows go, no reader may take the rest for all.
         store.change(space.marker, lambda _: None)
-    _let_readers_finish(store)
+    let_readers_finish(store)
     return store.delete(spaces[0].row_pattern, endings=tuple(space.row_suffix for space in spaces))
 
 
-def _let_readers_finish(store: ReadableStore) -> None:
+def let_readers_finish(store: ReadableStore) -> None:
     """Wait until no reader can still hold on to what was just taken away, where a read is not one instant."""
     if not store.reads_at_once:
         time.sleep(READ_SPAN_S)

@@ -435,10 +435,10 @@ class Writer:
         """Release a pin; return whether there was one."""
         return pins.write_released(self.connection, self.namespace, service, number, holder, at)
 
-    def collect(self, version: ViewVersion | ServiceVersion, at: Instant) -> None:
-        """Say that the online store keeps nothing of a version any more, nor any refresh of it."""
+    def collect(self, version: ViewVersion | ServiceVersion, at: Instant, *, with_refreshes: bool) -> None:
+        """Say that a version is kept no more, of a view also that the online store keeps none of its refreshes."""
         versions.write_collected(self.connection, self.namespace, version, at)
-        if isinstance(version, ViewVersion):
+        if with_refreshes and isinstance(version, ViewVersion):
             refreshes.write_dropped(self.connection, self.namespace, version.name, version.fingerprint.data, at)
 
     def leased(self, view: str, fingerprint: str) -> frozenset[Instant]:

@@ -69,6 +69,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
     "featurekit.materializing": 6,  # many of them
     "featurekit.registered_views": 6,  # versions compiled from what the registry keeps of them
+    "featurekit.pinning": 6,  # who reads a version by its number
     "featurekit.rolling_back": 6,  # readers back to a refresh, or to what served before a registration
     "featurekit.registration_rollback": 6,
     "featurekit.collecting": 6,  # what nothing needs is dropped from the store
