@@ -9,7 +9,7 @@ import pytest
 
 from featurekit.online.refresh import drop_space
 from tests.cli.conftest import Cli
-from tests.cli.served import Served
+from tests.cli.served import Served, registered_project
 
 ASKED = ("lookup", "checkout", "customer_id=1", "basket_amount=40")
 WATCHED = """
@@ -103,6 +103,26 @@ def test_a_view_that_was_never_materialized_is_unavailable_and_not_missing(cli: 
     assert shown.exit_code == 3
     assert "featurekit materialize customer_spend" in shown.stdout
     assert "MISSING" not in shown.stdout
+
+
+def test_what_stands_in_for_a_view_without_a_refresh_is_told_beside_what_is_unavailable(
+    cli: Cli, project: Path
+) -> None:
+    written = project / "feature_defs" / "example.yaml"
+    text = written.read_text()
+    written.write_text(text.replace("[customer_spend, basket]}", "[customer_spend, basket], on_unavailable: default}"))
+    with registered_project(project):
+        shown = cli(*ASKED)
+        document = cli(*ASKED, "--json").document
+    assert shown.exit_code == 3  # spend_7d has no default
+    assert "customer_spend is degraded: no refresh of it is visible at that time" in shown.stdout
+    (row,) = document["rows"]
+    assert (row["features"]["customer_spend.orders_7d"], row["features"]["customer_spend.spend_7d"]) == (0, None)
+    assert row["statuses"]["customer_spend.orders_7d"] == "DEFAULTED"
+    assert row["statuses"]["customer_spend.spend_7d"] == "UNAVAILABLE"
+    assert [each["view"] for each in document["degraded"]] == ["customer_spend"]
+    explained = cli("explain", "checkout")
+    assert "the features' defaults; those without one are UNAVAILABLE" in " ".join(explained.stdout.split())
 
 
 def test_a_time_before_the_refreshes_that_the_store_keeps_is_told_as_that(cli: Cli, served: Served) -> None:
