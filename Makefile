@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-time bench-materialize incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
@@ -93,6 +93,9 @@ bench: setup ## lookup, materialize and import, beside raw Redis in the same run
 
 bench-expr: setup ## twenty features over 1, 100 and 10,000 rows, beside DuckDB and pandas by hand
 	$(RUN) -m benchmarks.expr
+
+bench-server: setup ## the lookup server beside the SDK in process and a bare route that returns the same bytes
+	$(RUN) -m benchmarks.bench_server
 
 bench-time: setup ## training sets beside a plain Spark join and Feast (in an environment of its own), and by size
 	$(RUN) -m benchmarks.time
