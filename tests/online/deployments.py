@@ -39,7 +39,7 @@ for _ in range(os.getpid() * 37 % 20_000):  # tests that run beside each other b
     next(_PORTS)
 
 
-@dataclass
+@dataclass(eq=False)
 class Server:
     """One server process, and where it is; `password` is the default user's, for those who ask here."""
 

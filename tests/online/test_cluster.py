@@ -242,6 +242,7 @@ def test_a_marker_is_on_every_node_and_is_one_key_to_who_asks(nodes: Cluster, st
     store.write({space.marker: b"x"}, expires_at_ms=now + 60_000)
     assert store.read([space.marker]) == [b"x"]
     assert sum(int(node.ask("DBSIZE")) for node in nodes.nodes) == 1 + len(witness_tags())
+    assert list(store.find(NAMESPACE.prefix)) == [space.marker]
     assert store.extend(space.marker, expires_at_ms=now + 90_000)
     tag = next(tag for tag in witness_tags() if nodes.owner(slot_of(tag)) is nodes.nodes[1])
     for copy in (f"{space.marker.decode()}{{{tag.decode()}}}",):
@@ -250,6 +251,9 @@ def test_a_marker_is_on_every_node_and_is_one_key_to_who_asks(nodes: Cluster, st
     assert store.read([space.marker, space.row(b"%d" % user_on(nodes, nodes.nodes[0]))]) == [b"x", None]
     assert not store.extend(space.marker, expires_at_ms=now + 90_000)
     assert store.change(space.marker, lambda _: None) is None
+    assert sum(int(node.ask("DBSIZE")) for node in nodes.nodes) == 0
+    store.write({space.marker: b"x"})
+    assert store.remove([space.marker, b"gone"]) == 1
     assert sum(int(node.ask("DBSIZE")) for node in nodes.nodes) == 0
 
 

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from featurekit.online.redis.address import read_address
 from featurekit.online.redis.confirm import Confirmations
-from featurekit.online.redis.errors import ReplyError, is_passing, translate
+from featurekit.online.redis.errors import ReplyError, UnconfirmedError, is_passing, translate
 from featurekit.online.redis.links import Link, Links
-from featurekit.online.redis.peer import Peer
+from featurekit.online.redis.peer import Peer, raise_errors
 from featurekit.online.redis.route import WRITE_RETRIES, new_route
 from featurekit.online.redis.slots import slot_of
 from featurekit.online.redis.steps import Steps
@@ -96,12 +96,10 @@ class RowPipeline:
     def _settle(self) -> None:
         """Send what is left over until nothing is."""
         self._collect(leave=0)
-        pause_s = _FIRST_PAUSE_S
-        for _ in range(self._retries):
+        for pause_s in self._pauses():
             if not self._left:
                 return
             time.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             left, self._left = self._left, []
             self._posted.append([post for rows in left for post in self._post(rows)])
             self._collect(leave=0)
@@ -178,15 +176,23 @@ class RowPipeline:
         return by_target
 
     def _confirm(self, peer: Peer, link: Link, rows: _Rows) -> None:
-        try:
-            if self._links.get(peer) is not link:
-                # The connection that wrote is gone, and a new one waits only for what it wrote itself.
-                link = self._link(peer)
-                link.send(_content(rows), self._until())
-                link.receive(len(rows.keys) if rows.to is None else 2 * len(rows.keys), self._until())
-            self._confirmations.confirm(peer, link, self._timeout_ms)
-        except (OSError, ReplyError) as error:
-            raise self._ours(error) from error
+        for pause_s in (*self._pauses(), None):
+            try:
+                if self._links.get(peer) is not link:
+                    # The connection that wrote is gone, and a new one waits only for what it wrote itself.
+                    link = self._link(peer)
+                    link.send(_content(rows), self._until())
+                    raise_errors(link.receive(len(rows.keys) if rows.to is None else 2 * len(rows.keys), self._until()))
+                return self._confirmations.confirm(peer, link, self._timeout_ms)
+            except (OSError, ReplyError) as error:
+                self._lose(peer, error)
+                if pause_s is None or isinstance(error, UnconfirmedError) or not is_passing(error):
+                    raise self._ours(error) from error
+                time.sleep(pause_s)
+        raise AssertionError
+
+    def _pauses(self) -> Iterator[float]:
+        return (min(_FIRST_PAUSE_S * 2**number, _LONGEST_PAUSE_S) for number in range(self._retries))
 
     def _link(self, peer: Peer) -> Link:
         link = self._links.get(peer)

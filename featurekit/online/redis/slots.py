@@ -98,6 +98,11 @@ def prefixes(key: bytes) -> tuple[bytes, bytes]:
     return place + b":space:", place + b":{"
 
 
+def is_copy(key: bytes) -> bool:
+    """Return whether a key is a marker's copy, which stands for itself only where it is read beside rows."""
+    return key.endswith(b"}") and is_marker(key)
+
+
 def copy_of(marker: bytes, tag: bytes) -> bytes:
     """Return the key of a marker's copy in the slot of a tag."""
     return b"%b{%b}" % (marker, tag)

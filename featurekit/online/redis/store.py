@@ -18,6 +18,7 @@ from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply, raise_errors
 from featurekit.online.redis.rights import Lacking, lacking_rights
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, new_route, read_limit_s
+from featurekit.online.redis.slots import is_copy
 from featurekit.online.redis.steps import Layout, Steps
 from featurekit.online.store import Value
 
@@ -68,7 +69,7 @@ class RedisStore:
 
     def find(self, prefix: bytes) -> Iterator[bytes]:
         for keys in self._walk(_glob_escaped(prefix) + b"*"):
-            yield from keys
+            yield from (key for key in keys if not is_copy(key))
 
     def write(self, values: Mapping[bytes, bytes], *, expires_at_ms: int | None = None) -> None:
         expiry = () if expires_at_ms is None else (b"PXAT", b"%d" % expires_at_ms)
@@ -100,9 +101,7 @@ class RedisStore:
     def delete(self, pattern: bytes, *, endings: tuple[bytes, ...] = (b"",)) -> int:
         deleted = 0
         for keys in self._walk(pattern):
-            found = [key for key in keys if key.endswith(endings)]
-            for group in self._route.groups(found) if found else ():
-                deleted += self._at(group[0], partial(_unlink, group))
+            deleted += self.remove([key for key in keys if key.endswith(endings)])
         return deleted
 
     def delete_older(self, pattern: bytes, *, ending: bytes, before: Instant) -> int:
@@ -113,7 +112,11 @@ class RedisStore:
         return deleted
 
     def remove(self, keys: Sequence[bytes]) -> int:
-        return sum(int(count) for (count,) in self._each(keys, lambda key: ((b"UNLINK", key),)))
+        def unlink(key: bytes) -> tuple[Command]:
+            return ((b"UNLINK", key),)
+
+        self._each([copy for key in keys for copy in self._route.copies(key)], unlink)
+        return sum(int(count) for (count,) in self._each(keys, unlink))
 
     def now_ms(self) -> int:
         times = self._ask_masters((b"TIME",))
@@ -321,11 +324,6 @@ def _change(key: bytes, to: Callable[[Value], Value], call: _Call) -> Value:
             return new
         # None: another writer was faster; begin again with what it wrote.
     raise OnlineStoreError(f"{key.decode()} could not be changed: others changed it {_CHANGE_TRIES} times meanwhile")
-
-
-def _unlink(keys: Sequence[bytes], call: _Call) -> int:
-    (count,) = call.ask((b"UNLINK", *keys))
-    return int(count)
 
 
 def _glob_escaped(text: bytes) -> bytes:
