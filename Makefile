@@ -13,10 +13,10 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-online bench-imports fuzz-codec faults-online incremental clean
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
 
 setup: $(STAMP) ## make .venv with everything in it, at the versions of requirements.lock
 
@@ -102,6 +102,19 @@ bench-time: setup ## training sets beside a plain Spark join and Feast (in an en
 
 bench-materialize: setup ## a refresh of 100,000 to 1,000,000 entities, beside raw SETs and Feast's Spark engine on one redis-server
 	$(RUN) -m benchmarks.bench_materialize
+
+bench-online: setup ## lookups beside a raw MGET of the same bytes and beside Feast, on one Redis server; memory too
+	$(RUN) -m benchmarks.bench_online
+
+bench-imports: setup ## what importing the lookup client costs, and that it loads nothing heavy
+	$(RUN) -m benchmarks.bench_imports
+
+ROWS := 1000000
+fuzz-codec: setup ## damaged rows through every decoder: make fuzz-codec ROWS=1000000 SEED=7
+	$(RUN) -m benchmarks.fuzz_codec --rows $(ROWS) $(addprefix --seed ,$(SEED))
+
+faults-online: setup ## processes, servers, nodes and clocks broken on purpose, again and again, with counts
+	$(RUN) -m benchmarks.faults_online
 
 incremental: setup ## a month of daily refreshes from the day before, beside full ones: bits, rows read, CPU
 	$(RUN) -m benchmarks.incremental

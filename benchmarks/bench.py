@@ -28,11 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and entities: does it run at all?")
     quick = parser.parse_args(arguments).quick
-    costs = [imports.measure(statement) for statement in ("import featurekit", "import redis, numpy", CLIENT)]
-    print("import, fresh process           ms      RSS MiB")
-    for cost in costs:
-        loaded = f"  loads {', '.join(cost.loaded)}" if cost.loaded else ""
-        print(f"{cost.statement[-28:]:28} {cost.ms:7.1f} {cost.rss_mib:10.1f}{loaded}")
+    costs = imports.measure_all(("import featurekit", "import redis, numpy", CLIENT))
+    imports.print_table(costs)
     with tempfile.TemporaryDirectory(prefix="featurekit-bench-") as folder:
         state = Path(folder) / "state"
         try:

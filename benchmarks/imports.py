@@ -6,6 +6,7 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,15 +36,29 @@ class ImportCost:
     loaded: tuple[str, ...]
 
 
-def measure(statement: str, *, rounds: int = 7) -> ImportCost:
-    """Return what a statement costs in a fresh interpreter."""
-    found = [_once(statement) for _ in range(rounds)]
-    return ImportCost(
-        statement=statement,
-        ms=statistics.median(one["ms"] for one in found),
-        rss_mib=statistics.median(one["rss_mib"] for one in found),
-        loaded=tuple(found[0]["loaded"]),
-    )
+def measure_all(statements: Sequence[str], *, rounds: int = 7) -> list[ImportCost]:
+    """Return what each statement costs in a fresh interpreter; they take turns."""
+    found: dict[str, list[dict[str, Any]]] = {statement: [] for statement in statements}
+    for _ in range(rounds):
+        for statement, costs in found.items():
+            costs.append(_once(statement))
+    return [
+        ImportCost(
+            statement=statement,
+            ms=statistics.median(one["ms"] for one in costs),
+            rss_mib=statistics.median(one["rss_mib"] for one in costs),
+            loaded=tuple(costs[0]["loaded"]),
+        )
+        for statement, costs in found.items()
+    ]
+
+
+def print_table(costs: Sequence[ImportCost]) -> None:
+    """Print the costs, a line each."""
+    print("import, fresh process                           ms      RSS MiB")
+    for cost in costs:
+        loaded = f"  loads {', '.join(cost.loaded)}" if cost.loaded else ""
+        print(f"{cost.statement[-44:]:44} {cost.ms:7.1f} {cost.rss_mib:10.1f}{loaded}")
 
 
 def _once(statement: str) -> dict[str, Any]:

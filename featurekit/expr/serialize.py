@@ -21,8 +21,6 @@ from decimal import Decimal as PyDecimal
 from typing import Any, Final, assert_never
 
 from featurekit.errors import CodecError, InputError
-from featurekit.expr.catalogue.row import Kind
-from featurekit.expr.functions import FUNCTIONS
 from featurekit.expr.nodes import Aggregate, Call, Case, Cast, Column, Lambda, Literal, Node, Variable
 from featurekit.types import Array, Binary, DataType, Decimal, Float32, Float64, Map, Null, Struct, parse_type
 
@@ -128,6 +126,10 @@ def _type(name: str) -> DataType:
 
 
 def _known(name: str, *, aggregate: bool) -> str:
+    # Here: most plans call no function, and their readers need no catalogue.
+    from featurekit.expr.catalogue.row import Kind
+    from featurekit.expr.functions import FUNCTIONS
+
     row = FUNCTIONS.get(name)
     if row is None or row.kind is Kind.SYNTAX or (row.kind is Kind.AGGREGATE) is not aggregate:
         raise ValueError(f"unknown function {name!r}")

@@ -19,10 +19,10 @@ from featurekit.online.request import Columns, request_columns
 from featurekit.online.store import decode_head
 from featurekit.online.values import Accept, acceptor
 from featurekit.plan import LookupPlan, PlanExpression, PlanView
-from featurekit.targets.python import LoopEvaluator, compile_loop
 from featurekit.types import DataType, Field
 
 if TYPE_CHECKING:
+    from featurekit.targets.python import LoopEvaluator
     from featurekit.targets.vectors.evaluate import ColumnsEvaluator
 
 
@@ -129,6 +129,7 @@ class PlannedService:
         self.pointer_key = pointer_key
         self.row_prefix = namespace.row_prefix()
         self.on_unavailable = plan.on_unavailable
+        self.keeps_rows = plan.on_unavailable is not None and plan.on_unavailable.instead is Instead.LAST_KNOWN
         self.names = tuple(dict.fromkeys([key.request for key in plan.keys] + list(plan.request.names)))
         self._acceptors = _acceptors(plan)
         self._depths = {field.name: depth for field in plan.request.fields if (depth := array_depth(field.type))}
@@ -188,6 +189,8 @@ def _wanted(plan: LookupPlan, view: PlanView, on_demand: OnDemand | None) -> lis
 def _on_demand(plan: LookupPlan) -> OnDemand | None:
     if not plan.on_demand:
         return None
+    from featurekit.targets.python import compile_loop  # who looks up stored features alone loads no kernels
+
     nodes = tuple(item.node for item in plan.on_demand)
     inputs = tuple(dict.fromkeys(column for node in nodes for column in columns(node)))
     return OnDemand(

@@ -27,7 +27,12 @@ HEAVY = (
     "jinja2",
     "onnxruntime",
     "starlette",
-    "featurekit.targets.vectors",  # loaded by the first lookup of many rows
+    "redis",  # the client speaks to servers itself
+    "ssl",
+    "asyncio",
+    "featurekit.targets.vectors",  # loaded by the first lookup of many rows that computes
+    "featurekit.targets.kernels",  # by the first plan that computes anything
+    "featurekit.expr.catalogue",
 )
 
 
