@@ -5,6 +5,7 @@ Values are as docs/vectors writes them. What it can't do is what the page lets a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
 import struct
@@ -401,6 +402,8 @@ class Reader:
         (body,) = self._store.mget([self._key(f"plan:{name}@{fingerprint[:16]}.{digits}")])
         if body is None:
             raise LookupError("the store lost its data")
+        if not hashlib.sha256(body).hexdigest().startswith(digits):
+            raise ValueError("other bytes than the pointer names")
         plan: dict[str, Any] = json.loads(body)
         if plan["format"] != 1:
             raise ValueError("a plan of a later format")
