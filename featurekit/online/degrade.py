@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from featurekit.status import Status
 
 LAST_KNOWN_BYTES: Final = 64 << 20
 _SHOWN_NAMES: Final = 5
+_HEAR_EVERY_S: Final = 1.0
 _ENTRY_BYTES: Final = 400  # what an entry takes beside its key and its row, roughly
 
 
@@ -72,7 +74,9 @@ class LastKnown:
     """The last rows that lookups were answered with, by view version and entity; those answered longest ago go first.
 
     A row counts for as long as its service says, by a clock that measures what passes: no jump of the time of day
-    makes an old row young. Safe to share by threads, and fork-safe.
+    makes an old row young. All are forgotten where an entity was erased from the store: it says so under one key, which
+    is read once in a while, and a row that was read before that is not kept after it. Safe to share by threads, and
+    fork-safe.
     """
 
     def __init__(self, elapsed: Elapsed, max_bytes: int = LAST_KNOWN_BYTES) -> None:
@@ -80,6 +84,8 @@ class LastKnown:
         self._max_bytes = max_bytes
         self._rows: OrderedDict[tuple[bytes, bytes], _Known] = OrderedDict()
         self._bytes = 0
+        self._token: Value = None
+        self._heard_s = self._due_s = -inf
         self.begin_in_child()
         renew_in_children(self)
 
@@ -91,14 +97,34 @@ class LastKnown:
         with self._lock:
             self._rows, self._bytes = OrderedDict(), 0
 
-    def remember(self, view: PlannedView, pick: Pick, keys: KeyTexts, rows: Rows, age_s: float = 0.0) -> None:
-        """Keep what the store has answered for a view, so long ago: a row for each key."""
-        now = self._elapsed() - age_s
+    def now(self) -> float:
+        """Return the time that rows are told to be read at: taken before they are."""
+        return self._elapsed()
+
+    def is_due(self) -> bool:
+        """Return whether the store should be asked for erasures."""
+        return self._elapsed() >= self._due_s
+
+    def heard(self, token: Value) -> None:
+        """Take what the store says of erasures; one that lost its data says nothing."""
         with self._lock:
+            if token is not None and token != self._token:
+                self._rows, self._bytes = OrderedDict(), 0
+                self._token = token
+            self._heard_s = self._elapsed()
+
+    def put_off(self) -> None:
+        self._due_s = self._elapsed() + _HEAR_EVERY_S
+
+    def remember(self, view: PlannedView, pick: Pick, keys: KeyTexts, rows: Rows, read_s: float) -> None:
+        """Keep what the store answered for a view at a time: a row for each key."""
+        with self._lock:
+            if read_s < self._heard_s:  # an entity may have been erased since
+                return
             for key, row in zip(keys, rows, strict=True):
                 if key is not None:
                     self._forget((view.head_key, key))
-                    self._rows[view.head_key, key] = _Known(row, pick, now)
+                    self._rows[view.head_key, key] = _Known(row, pick, read_s)
                     self._bytes += _size(key, row)
             while self._bytes > self._max_bytes:
                 self._forget(next(iter(self._rows)))

@@ -93,6 +93,11 @@ class Namespace:
         """The key of the names of all published services."""
         return self.prefix + b"services"
 
+    @property
+    def erased(self) -> bytes:
+        """The key whose value changes whenever an entity was erased: who keeps rows forgets them then."""
+        return self.prefix + b"erased"
+
     def plan(self, service: str, pointer: bytes) -> bytes:
         """Return the key of the plan that the service's pointer, or that of one of its pinned versions, leads to."""
         fingerprint, _, body = pointer.partition(b".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from featurekit.clock import Instant
@@ -61,6 +62,9 @@ class Lookups:
                         raise
                     known = latest  # the request may be right for what is published now
                     continue
+                if planned.keeps_rows and self._last_known.is_due():
+                    yield from self._hear_of_erasures()
+                asked_s = self._last_known.now() if planned.keeps_rows else 0.0
                 keys = planned.entity_keys(columns.values)
                 picks = [view.head.at(at) for view in planned.views]
                 values = yield _keys_to_read(planned, picks, keys)
@@ -71,8 +75,8 @@ class Lookups:
                     continue
                 views = _views(planned, picks, keys, values)
                 if planned.on_unavailable is not None:
-                    age_s = values.age_s if isinstance(values, KeptValues) else 0.0
-                    views = self._completed(planned, picks, keys, views, at, age_s)
+                    read_s = asked_s - values.age_s if isinstance(values, KeptValues) else asked_s
+                    views = self._completed(planned, picks, keys, views, at, read_s)
                 return _features(answers, columns, views, at)
             raise OnlineStoreError(
                 f"{service} could not be looked up: its plan or its heads changed {_TRIES} times meanwhile",
@@ -160,7 +164,7 @@ class Lookups:
         keys: Sequence[KeyTexts],
         views: list[ViewRows],
         at: Instant,
-        age_s: float = 0.0,
+        read_s: float = 0.0,
     ) -> list[ViewRows]:
         """Return the views, the last known rows in place of those that are unavailable, where they may stand in."""
         policy = planned.on_unavailable
@@ -173,12 +177,19 @@ class Lookups:
                 if found.reasons is not None:  # rows that are ahead of the refresh they would be remembered as
                     codes = found.reasons.tolist()
                     texts = [None if code else key for key, code in zip(texts, codes, strict=True)]
-                self._last_known.remember(view, pick, texts, found.rows, age_s)
+                self._last_known.remember(view, pick, texts, found.rows, read_s)
                 completed.append(found)
                 continue
             recalled = self._last_known.recall(view, texts, at=at, max_age=policy.max_age, otherwise=found.reason)
             completed.append(found if recalled is None else recalled)
         return completed
+
+    def _hear_of_erasures(self) -> Generator[list[bytes], list[Value], None]:
+        """Forget what is kept where an entity was erased since; before rows are read, so that none is from before."""
+        with suppress(OnlineStoreError):  # what is kept is forgotten when the store can say again
+            (token,) = yield [self._namespace.erased]
+            self._last_known.heard(token)
+        self._last_known.put_off()
 
     def _without_store(self, known: Known, entities: Any, request: Any, at: Instant, reason: Reason) -> Features:
         planned, answers = known

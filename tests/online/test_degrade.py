@@ -26,6 +26,8 @@ from featurekit.expr.infer import call, literal
 from featurekit.expr.nodes import Column
 from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.online.breaker import Breaker
+from featurekit.online.degrade import LastKnown
+from featurekit.online.planned import Pick, PlannedView
 from featurekit.online.publish import PlanBody, publish_plans, switch_services, withdraw_services
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
@@ -378,6 +380,52 @@ def test_last_known_gives_nothing_of_a_refresh_that_was_taken_back(kind: str, se
         assert client.lookup("service", ONE).to_dict() == THERE
         found = client.lookup("service", {"user_id": 2, "shop": "north"})
         assert found.status("spend.orders") is Status.UNAVAILABLE
+
+
+def test_last_known_gives_nothing_of_an_entity_that_was_erased(kind: str, server: Server) -> None:
+    world(server, HOUR_OLD)
+    watch = Watch()
+    with asking(kind, server, elapsed=watch) as client:
+        client.lookup("service", {"user_id": [1, 2], "shop": ["north", "south"]})
+        store = RedisStore(server.url)
+        store.delete(key_space(SPEND, AS_OF).row(b"1"))
+        store.write({NAMESPACE.erased: b"a token"})
+        store.close()
+        watch.more += 1.1
+        assert client.lookup("service", {"user_id": 2, "shop": "south"}).to_dict()["spend.orders"] == 3
+        server.kill()
+        assert client.lookup("service", ONE).status("spend.orders") is Status.UNAVAILABLE
+        assert client.lookup("service", {"user_id": 2, "shop": "south"}).status("spend.orders") is Status.PRESENT
+        server.start()  # without its data, and so without the token: that erased nobody
+        watch.more += 1.1
+        assert client.lookup("service", {"user_id": 2, "shop": "south"}).status("spend.orders") is Status.PRESENT
+
+
+def test_a_row_that_was_read_before_an_erasure_is_not_kept_after_it() -> None:
+    now = [100.0]
+    known = LastKnown(lambda: now[0])
+    view = PlannedView(SPEND, NAMESPACE, ["orders"], 0)
+    pick = Pick(as_of=AS_OF, restatement=0, visible_from=AS_OF, marker=b"", row_suffix=b"")
+
+    def recalled() -> bool:
+        return known.recall(view, [b"1"], at=NOON, max_age=HOUR, otherwise=Reason.STORE_TIMEOUT) is not None
+
+    assert known.is_due()
+    known.heard(None)
+    known.put_off()
+    assert not known.is_due()
+    known.remember(view, pick, [b"1"], [b"row"], known.now())
+    assert recalled()
+    read_s = known.now()
+    now[0] += 1
+    assert known.is_due()
+    known.heard(b"token")  # by another thread, while the row was on its way
+    assert not recalled()
+    known.remember(view, pick, [b"1"], [b"row"], read_s)
+    assert not recalled()
+    known.remember(view, pick, [b"1"], [b"row"], known.now())
+    known.heard(b"token")
+    assert recalled()
 
 
 def test_last_known_is_bounded_in_bytes(kind: str, server: Server) -> None:
