@@ -97,7 +97,7 @@ class CachedReads:
         self._max_age_s = cache.max_staleness_s
         self._elapsed = elapsed
         self._pointers, self._heads, self._spaces = prefix + b"service:", prefix + b"head:", prefix + b"space:"
-        self._names, self._row_prefix, self._erased = namespace.names, namespace.row_prefix(), prefix + b"erased"
+        self._names, self._row_prefix, self._erased = namespace.names, namespace.row_prefix(), namespace.erased
         self.begin_in_child()
         renew_in_children(self)
 

@@ -40,7 +40,7 @@ def erase_rows(store: OnlineStore, namespace: Namespace, is_of: IsOf) -> dict[st
 
 def tell_caches(store: OnlineStore, namespace: Namespace, token: bytes) -> None:
     """Have clients that keep rows forget them; `token` is one that was not used before."""
-    store.write({namespace.prefix + b"erased": token})
+    store.write({namespace.erased: token})
 
 
 def is_of_scope(scope: Scope, texts: Iterable[bytes], keys: Mapping[str, Sequence[tuple[str, ...]]]) -> IsOf:
