@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     loaded = sorted({name for cost in costs if "featurekit" in cost.statement for name in cost.loaded})
     finish(
         "bench-imports",
-        {"ms": client.ms, "rss_mib": client.rss_mib, "loaded": ",".join(loaded) or "none"},
+        {"ms": client.ms, "cpu_ms": client.cpu_ms, "rss_mib": client.rss_mib, "loaded": ",".join(loaded) or "none"},
         details=[asdict(cost) for cost in costs],
         file="bench-imports",
     )

@@ -13,13 +13,14 @@ from typing import Any, Final
 HEAVY: Final = ("pyspark", "pandas", "pyarrow", "sqlglot", "pydantic", "great_expectations", "sqlalchemy", "yaml")
 _PROBE: Final = """
 import json, sys, time
-start = time.perf_counter()
+start, cpu = time.perf_counter(), time.process_time()
 {statement}
-elapsed = time.perf_counter() - start
+elapsed, cpu = time.perf_counter() - start, time.process_time() - cpu
 # Not getrusage: its peak counts the parent, from before this process became another program.
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps({{
     "ms": elapsed * 1000,
+    "cpu_ms": cpu * 1000,
     "rss_mib": int(peak) / 1024,
     "loaded": [name for name in {heavy!r} if name in sys.modules],
 }}))
@@ -32,6 +33,7 @@ class ImportCost:
 
     statement: str
     ms: float
+    cpu_ms: float  # what is left of it where other processes wait for the same cores
     rss_mib: float
     loaded: tuple[str, ...]
 
@@ -46,6 +48,7 @@ def measure_all(statements: Sequence[str], *, rounds: int = 7) -> list[ImportCos
         ImportCost(
             statement=statement,
             ms=statistics.median(one["ms"] for one in costs),
+            cpu_ms=statistics.median(one["cpu_ms"] for one in costs),
             rss_mib=statistics.median(one["rss_mib"] for one in costs),
             loaded=tuple(costs[0]["loaded"]),
         )
@@ -55,10 +58,10 @@ def measure_all(statements: Sequence[str], *, rounds: int = 7) -> list[ImportCos
 
 def print_table(costs: Sequence[ImportCost]) -> None:
     """Print the costs, a line each."""
-    print("import, fresh process                           ms      RSS MiB")
+    print("import, fresh process                             ms  CPU ms  RSS MiB")
     for cost in costs:
         loaded = f"  loads {', '.join(cost.loaded)}" if cost.loaded else ""
-        print(f"{cost.statement[-44:]:44} {cost.ms:7.1f} {cost.rss_mib:10.1f}{loaded}")
+        print(f"{cost.statement[-44:]:44} {cost.ms:7.1f} {cost.cpu_ms:7.1f} {cost.rss_mib:8.1f}{loaded}")
 
 
 def _once(statement: str) -> dict[str, Any]:
