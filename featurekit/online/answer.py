@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from featurekit.clock import Instant
 from featurekit.online.columns import Array, Codes, Rows, as_index
+from featurekit.online.counts import Counts
 from featurekit.online.on_demand import compute
 from featurekit.online.planned import PlannedService, PlannedView
 from featurekit.online.present import is_number
@@ -72,7 +73,7 @@ class _ViewPlan:
 class AnswerPlan:
     """How a service's answers are put together, worked out once."""
 
-    def __init__(self, service: PlannedService) -> None:
+    def __init__(self, service: PlannedService, counts: Counts | None = None) -> None:
         self.plan = service.plan
         self.outputs = service.plan.outputs
         self.names = tuple(output.name for output in service.plan.outputs)
@@ -85,6 +86,7 @@ class AnswerPlan:
         self._view_plans = tuple(_view_plan(view, at) for view in service.views)
         self._on_demand_at = tuple(at.get(item.name) for item in service.plan.on_demand)
         self._count = len(service.plan.outputs)
+        self._tally = None if counts is None else counts.tally(service.plan.service, self.names)
 
     def answer(self, views: Sequence[ViewRows], request: Mapping[str, Sequence[Any]], count: int) -> Answer:
         """Return the outputs for `count` rows of a request."""
@@ -109,6 +111,8 @@ class AnswerPlan:
                     parts.append(Part(item.type, slice(i, i + 1), each.values))
                     statuses.append((slice(i, i + 1), each.statuses, each.reasons))
         merged = self._merged(statuses, count)
+        if self._tally is not None:
+            self._tally.add(merged[0], count)
         found = {view.alias: read.found for view, read in zip(self._views, columns, strict=True)}
         return Answer(parts=tuple(parts), statuses=merged[0], reasons=merged[1], found=found)
 

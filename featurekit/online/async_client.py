@@ -56,7 +56,13 @@ class AsyncFeatureClient(LookupClient):
         request_id: str | None = None,
     ) -> Features:
         """Return the service's features, as `FeatureClient.lookup` does; a task that is cancelled leaves no trace."""
-        features = await self._carry(self._steps(service, entities, request, at), self._calls.begin(timeout_ms))
+        call = self._calls.begin(timeout_ms)
+        try:
+            features = await self._carry(self._steps(service, entities, request, at), call)
+        except BaseException as error:
+            self._count_failed(service, error, call)
+            raise
+        self._count_answered(features, call)
         if self._log is not None:
             self.log_served(features, request_id=request_id)
         return features

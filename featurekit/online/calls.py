@@ -49,6 +49,7 @@ class Call:
     _allowed_s = 0.0
     _tries = 0  # of the read that is under way
     retries = 0  # of all reads of the call
+    reads = 0  # that were answered
 
     def __init__(self, calls: Calls, timeout_ms: float) -> None:
         self._calls = calls
@@ -84,6 +85,7 @@ class Call:
         return self._allowed_s
 
     def succeeded(self) -> None:
+        self.reads += 1
         if self._tries:
             self._tries = 0
         self._calls.breaker.succeeded(self._admission)
@@ -105,6 +107,10 @@ class Call:
             return None
         self.retries += 1
         return pause
+
+    def spent_s(self) -> float:
+        """Return how long the call has taken by now, pauses included."""
+        return self._calls.elapsed() - self._until + self._timeout_ms / 1000
 
     def dropped(self) -> None:
         """Take back a read whose caller went away before its answer."""

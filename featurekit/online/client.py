@@ -65,7 +65,13 @@ class FeatureClient(LookupClient):
         answer, what the service declares as `on_unavailable`; OnlineStoreError where it declares nothing, or `error`,
         and FeaturesUnavailableError for `error` where the store answers and a view has no values.
         """
-        features = self._carry(self._steps(service, entities, request, at), self._calls.begin(timeout_ms))
+        call = self._calls.begin(timeout_ms)
+        try:
+            features = self._carry(self._steps(service, entities, request, at), call)
+        except BaseException as error:
+            self._count_failed(service, error, call)
+            raise
+        self._count_answered(features, call)
         if self._log is not None:
             self.log_served(features, request_id=request_id)
         return features

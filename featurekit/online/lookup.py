@@ -11,6 +11,7 @@ from featurekit.errors import KeyTypeError, NotRegisteredError, OnlineStoreError
 from featurekit.on_unavailable import Instead
 from featurekit.online.answer import AnswerPlan, ViewRows
 from featurekit.online.cache import KeptValues
+from featurekit.online.counts import Counts
 from featurekit.online.degrade import LastKnown, check_available, reason_of
 from featurekit.online.in_place import rows_in_place
 from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace, leads_to
@@ -41,10 +42,11 @@ class Lookups:
     Where the store has no answer, the service's `on_unavailable` says what stands in for it.
     """
 
-    def __init__(self, namespace: Namespace, last_known: LastKnown) -> None:
+    def __init__(self, namespace: Namespace, last_known: LastKnown, counts: Counts) -> None:
         self._namespace = namespace
         self._services: dict[str, Known] = {}
         self._last_known = last_known
+        self._counts = counts
 
     def steps(self, service: str, entities: Any, request: Any, at: Instant) -> Steps:
         """Return the steps of one lookup; everything in it is as of `at`."""
@@ -119,9 +121,14 @@ class Lookups:
                 try_="delete the key, then featurekit register publishes it again",
             )
         planned = PlannedService(decode_plan(body), self._namespace, pointer_key=pointer_key, pointer=pointer)
-        loaded = planned, AnswerPlan(planned)
+        loaded = planned, AnswerPlan(planned, self._counts)
         self._services[service] = loaded
         return loaded
+
+    def known_name(self, service: str) -> str:
+        """Return the name of a service that has been loaded, empty for any other."""
+        known = self._services.get(service)
+        return "" if known is None else known[0].plan.service
 
     def services(self) -> Generator[list[bytes], list[Value], tuple[str, ...]]:
         """Return the names of all services that are published now, sorted."""

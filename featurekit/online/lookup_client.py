@@ -5,21 +5,24 @@ from __future__ import annotations
 import random as randomness
 import time
 from datetime import datetime
-from typing import Any, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from featurekit.clock import Clock, Instant, from_datetime, system_clock
-from featurekit.config import Settings
 from featurekit.online.breaker import Breaker, Elapsed
 from featurekit.online.cache import Cache, CachedReads, since_boot
-from featurekit.online.calls import Calls, Random
+from featurekit.online.calls import Call, Calls, Random
+from featurekit.online.counts import Counted, Counts
 from featurekit.online.degrade import LAST_KNOWN_BYTES, LastKnown
 from featurekit.online.keys import Namespace
 from featurekit.online.lookup import Lookups, Steps
 from featurekit.online.result import Features
 from featurekit.online.retries import Retries
-from featurekit.online.served_log import ServedLog
 from featurekit.online.store import AsyncReadableStore, ReadableStore
-from featurekit.online.tracking import tracking
+from featurekit.online.tracking import Hearing, tracking
+
+if TYPE_CHECKING:  # who makes neither loads neither
+    from featurekit.config import Settings
+    from featurekit.online.served_log import ServedLog
 
 
 class ClientOptions(TypedDict, total=False):
@@ -66,7 +69,8 @@ class LookupClient:
         elapsed = options.get("elapsed", time.monotonic)
         kept = LastKnown(elapsed, options.get("last_known_bytes", LAST_KNOWN_BYTES))
         self._namespace = Namespace(project, environment)
-        self._lookups = Lookups(self._namespace, kept)
+        self._counts = Counts()
+        self._lookups = Lookups(self._namespace, kept, self._counts)
         self._calls = Calls(
             store.name,
             timeout_ms=timeout_ms,
@@ -86,6 +90,15 @@ class LookupClient:
     @property
     def breaker(self) -> Breaker:
         return self._calls.breaker
+
+    @property
+    def hearing(self) -> Hearing:
+        """Whether the servers are heard saying what was changed; OFF without a cache."""
+        return Hearing.OFF if self._tracking is None else self._tracking.hearing
+
+    def counted(self) -> Counted:
+        """Return what was counted of the lookups so far, the unlogged ones too."""
+        return self._counts.read()
 
     def log_served(
         self,
@@ -110,6 +123,19 @@ class LookupClient:
             f"a {type(self).__name__} can't be pickled or copied: it has connections."
             " Make one where it is used; forked processes may share their parent's"
         )
+
+    def _count_answered(self, features: Features, call: Call) -> None:
+        self._counts.answered(
+            features.service,
+            len(features),
+            call.spent_s(),
+            reads=call.reads,
+            retries=call.retries,
+            unavailable=features.unavailable_views,
+        )
+
+    def _count_failed(self, service: str, error: BaseException, call: Call) -> None:
+        self._counts.failed(self._lookups.known_name(service), error, call.spent_s(), retries=call.retries)
 
     def _steps(self, service: str, entities: Any, request: Any, at: datetime | Instant | None) -> Steps:
         instant = self._clock() if at is None else (from_datetime(at) if isinstance(at, datetime) else at)

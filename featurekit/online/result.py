@@ -14,6 +14,7 @@ from featurekit.errors import InputError
 from featurekit.online.answer import Answer, AnswerPlan, ViewRows
 from featurekit.online.columns import Codes
 from featurekit.online.present import float_rows, is_number, numpy_columns, python_lists
+from featurekit.online.reason import Reason
 from featurekit.online.request import Columns, did_you_mean
 from featurekit.online.served_answer import Served, request_name
 from featurekit.status import Status
@@ -154,6 +155,15 @@ class Features:
     def as_of(self) -> dict[str, Instant | None]:
         """The refresh that answered for each view; None where the view is UNAVAILABLE."""
         return {alias: view.as_of for alias, view in zip(self._plan.aliases, self._views, strict=True)}
+
+    @property
+    def unavailable_views(self) -> list[tuple[str, Reason]]:
+        """The views of which there are no rows at all, and why."""
+        return [
+            (alias, view.reason)
+            for alias, view in zip(self._plan.aliases, self._views, strict=True)
+            if view.as_of is None
+        ]
 
     @property
     def age(self) -> dict[str, timedelta | None]:
