@@ -101,7 +101,7 @@ class Watched(Links):
 
 def watched(store: RedisStore) -> Watched:
     links = Watched()
-    store._links = links
+    store._servers.links = links
     return links
 
 

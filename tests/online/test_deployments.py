@@ -202,7 +202,7 @@ def test_a_sentinel_that_names_a_replica_is_not_believed(pair: tuple[Server, Ser
 
 
 def test_a_replica_takes_no_writes_and_says_so(pair: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("featurekit.online.redis.store._PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr("featurekit.online.redis.servers._PAUSES_S", (0.0, 0.0))
     store = RedisStore(pair[1].url)
     with pytest.raises(OnlineStoreError, match="changing its master") as caught:
         store.write({b"a": b"1"})
