@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     (url,) = arguments
     commands = {"ours": ours, "raw": raw, "differ": differ}
     turn = 0
-    with redis.Redis.from_url(url) as client:
+    with redis.Redis.from_url(url, socket_timeout=60) as client:
         for line in sys.stdin:
             command, folder = line.split()
             turn += 1
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 def ours(store: FeatureStore, client: redis.Redis, turn: int) -> dict[str, Any]:
     """Return what a whole refresh took, into a store that is empty but for what is registered."""
-    client.flushall()
+    client.flushall(asynchronous=True)
     store.register()
     _ = store.engine
     served, cpu, started = _server_cpu(client), tree_cpu_seconds(), time.perf_counter()
