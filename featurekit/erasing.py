@@ -60,29 +60,31 @@ Random = Callable[[int], bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entities:
-    """Entities by their join keys: `fields` in the order of the scope's names, `values` of them as `types` says."""
+    """Entities by their join keys: `fields` in the order of the scope's names, `values` of them as `types` says.
+
+    `texts` are their key texts.
+    """
 
     entity: str
     fields: tuple[Field, ...]
     values: tuple[tuple[Any, ...], ...]
+    texts: frozenset[bytes]
 
     @property
     def scope(self) -> Scope:
         return tuple(field.name for field in self.fields)
-
-    @property
-    def texts(self) -> tuple[bytes, ...]:
-        """Return their key texts; one whose key is NULL is no entity."""
-        columns = list(zip(*self.values, strict=True))
-        encoded = entity_key_encoder([field.type for field in self.fields])(columns) if columns else ()
-        return tuple(dict.fromkeys(text for text in encoded if text is not None))
 
 
 def entities(entity: str, keys: Sequence[Field], rows: Sequence[Mapping[str, Any]]) -> Entities:
     """Return entities whose join keys are given by name, held as `types` says."""
     fields = tuple(sorted(keys, key=lambda field: field.name))
     values = tuple(tuple(row[field.name] for field in fields) for row in rows)
-    return Entities(entity=entity, fields=fields, values=values)
+    columns = list(zip(*values, strict=True))
+    texts = entity_key_encoder([field.type for field in fields])(columns) if columns else ()
+    # One whose key is NULL is no entity.
+    return Entities(
+        entity=entity, fields=fields, values=values, texts=frozenset(text for text in texts if text is not None)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +139,9 @@ def admit(asked: Entities, places: Places, *, at: Instant) -> int:
 
 
 def _tell_log(places: Places) -> None:
-    if places.served_log is not None and places.served_log.is_dir():
+    if places.served_log is not None:
         namespace = places.namespace
+        # Also where nothing was logged yet: what is forgotten must not be the first.
         file = tombstones_file(places.served_log, namespace.project, namespace.environment)
         write_tombstones(file, places.registry.tombstones())
 
@@ -277,8 +280,9 @@ def _from_log(asked: Entities, places: Places) -> Iterator[PlaceErased]:
 
 def holder_of(asked: Entities) -> Callable[[str], bool]:
     """Return what tells texts that name one of the entities, each part of its key as a word of its own."""
-    patterns = []
-    for text in asked.texts:
-        parts = [re.escape(part.decode(errors="replace")) for part in text.split(SEPARATOR)]
-        patterns.append([re.compile(rf"(?<![\w.]){part}(?![\w.])") for part in parts])
-    return lambda text: any(all(part.search(text) for part in parts) for parts in patterns)
+    keys = [[part.decode(errors="replace") for part in text.split(SEPARATOR)] for text in sorted(asked.texts)]
+
+    def names(text: str, part: str) -> bool:
+        return part in text and re.search(rf"(?<![\w.]){re.escape(part)}(?![\w.])", text) is not None
+
+    return lambda text: any(all(names(text, part) for part in parts) for parts in keys)

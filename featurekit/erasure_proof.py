@@ -26,6 +26,8 @@ from featurekit.types import DataType, Float32, Float64
 
 TELLING_BYTES: Final = 6
 """From this length on a key's text is looked for in bytes of all kinds: a shorter one is found by chance."""
+MOST_SPELLED: Final = 200
+"""Of so many keys at most the bytes of files are searched for: each costs a search of its own."""
 _RUNTIME: Final = "java"  # in the state folder, as it was unpacked
 
 
@@ -145,20 +147,23 @@ def _rows_in(path: Path, names: Names, asked: Entities) -> tuple[int, int]:
         found = 0
         for role in roles:
             kinds = [file.schema_arrow.field(name).type for name in role]
-            wanted = {values for row in asked.values if (values := _as_stored(row, asked, kinds)) is not None}
-            if not wanted:
+            stored = [values for row in asked.values if (values := _as_stored(row, asked, kinds)) is not None]
+            if not stored:
                 continue
-            first = pa.array(sorted({row[0] for row in wanted}, key=repr), kinds[0])
+            wanted = frozenset(map(_told, stored))
+            first = pa.array([row[0] for row in stored], kinds[0])
+            if pa.types.is_floating(kinds[0]):  # a log has what was asked for, and that may be the other zero
+                first = pa.concat_arrays([first, pc.negate(first)])
             for batch in file.iter_batches(columns=list(role), use_threads=False):
                 near = batch.filter(pc.is_in(batch.column(role[0]), value_set=first))
                 rows = zip(*(near.column(name).to_pylist() for name in role), strict=True)
-                found += sum(_told(row) in {_told(one) for one in wanted} for row in rows)
+                found += sum(_told(row) in wanted for row in rows)
         return file.metadata.num_rows, found
 
 
 def _told(row: Sequence[Any]) -> tuple[Any, ...]:
     """Return values as they compare: one NaN, one zero."""
-    return tuple("NaN" if value != value else value for value in row)
+    return tuple("NaN" if value != value else value + 0.0 if isinstance(value, float) else value for value in row)
 
 
 def _as_stored(row: Sequence[Any], asked: Entities, kinds: Sequence[pa.DataType]) -> tuple[Any, ...] | None:
@@ -182,10 +187,11 @@ def _arrow(value: Any, kind: DataType) -> pa.Array:
 
 
 def _mentioning(asked: Entities, places: Places) -> Iterator[Path]:
-    """Yield the files of ours whose bytes spell one of the keys."""
-    spelled = [b"{%b}" % text for text in asked.texts]
-    spelled += [text for text in asked.texts if len(text) >= TELLING_BYTES and SEPARATOR not in text]
-    for row in asked.values:
+    """Yield the files of ours whose bytes spell one of the keys; those of the first MOST_SPELLED."""
+    texts = sorted(asked.texts)[:MOST_SPELLED]
+    spelled = [b"{%b}" % text for text in texts]
+    spelled += [text for text in texts if len(text) >= TELLING_BYTES and SEPARATOR not in text]
+    for row in asked.values[:MOST_SPELLED]:
         spelled += [value.encode() for value in row if isinstance(value, str) and len(value) >= TELLING_BYTES]
     pattern = re.compile(b"|".join(map(re.escape, dict.fromkeys(spelled))))
     roots = {places.history.root, places.state, *([places.served_log] if places.served_log else [])}

@@ -72,18 +72,22 @@ def tombstones_file(folder: Path, project: str, environment: str) -> Path:
 
 
 def write_tombstones(file: Path, tombstones: Tombstones) -> None:
-    """Have writers leave out what is forgotten now, from their next file on."""
+    """Have writers leave out what is forgotten now, from their next file on; OutsideError where it can't be written."""
     content = {
         "secret": tombstones.secret.hex(),
         "hashes": [[list(scope), sorted(hashes)] for scope, hashes in tombstones.hashes.items()],
     }
     draft = file.with_name(f".{file.name}.{os.getpid()}.new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o640)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as content_file:
-        json.dump(content, content_file)
-        content_file.flush()
-        os.fsync(content_file.fileno())
-    draft.replace(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o640)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as written:
+            json.dump(content, written)
+            written.flush()
+            os.fsync(written.fileno())
+        draft.replace(file)
+    except OSError as error:
+        raise _unwritable(file, error) from error
 
 
 def read_tombstones(file: Path) -> Tombstones | None:
@@ -161,16 +165,20 @@ def erase_from_log(path: Path, found: Sequence[Forgotten]) -> LogErased | None:
         else:
             path.unlink()
     except OSError as error:
-        raise OutsideError(
-            "a file of the served-feature log can't be written",
-            where=str(path),
-            why=error.strerror or str(error),
-            try_="make room or mend its permissions, then run it again",
-        ) from error
+        raise _unwritable(path, error) from error
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
     return LogErased(where=path, rows=rows)
+
+
+def _unwritable(path: Path, error: OSError) -> OutsideError:
+    return OutsideError(
+        "a file of the served-feature log can't be written",
+        where=str(path),
+        why=error.strerror or str(error),
+        try_="make room or mend its permissions, then run it again",
+    )
 
 
 def drop_leftover(path: Path) -> LogErased:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -277,12 +277,12 @@ class Registry:
         with self._database.reading() as connection:
             return tombstones.read_tombstones(connection, self._namespace)
 
-    def forget(self, scope: Scope, texts: Sequence[bytes], *, at: Instant, random: Random) -> int:
+    def forget(self, scope: Scope, texts: Collection[bytes], *, at: Instant, random: Random) -> int:
         """Refuse entities from now on, by their key texts in the scope's order; return how many were not yet."""
         with self._database.writing() as connection:
             return tombstones.write_forgotten(connection, self._namespace, scope, texts, at, random)
 
-    def remember(self, scope: Scope, texts: Sequence[bytes], *, at: Instant) -> int:
+    def remember(self, scope: Scope, texts: Collection[bytes], *, at: Instant) -> int:
         """Refuse entities no longer; return how many were."""
         with self._database.writing() as connection:
             return tombstones.write_remembered(connection, self._namespace, scope, texts, at)

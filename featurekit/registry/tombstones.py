@@ -7,7 +7,7 @@ lacks the entity, and must not be what a later refresh is computed from.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -90,7 +90,7 @@ def read_tombstones(connection: Connection, namespace: str) -> Tombstones:
 
 
 def write_forgotten(
-    connection: Connection, namespace: str, scope: Scope, texts: Sequence[bytes], at: Instant, random: Random
+    connection: Connection, namespace: str, scope: Scope, texts: Collection[bytes], at: Instant, random: Random
 ) -> int:
     """Write a tombstone for each key text that has none; return how many are new."""
     before = read_tombstones(connection, namespace)
@@ -105,15 +105,17 @@ def write_forgotten(
     return len(new)
 
 
-def write_remembered(connection: Connection, namespace: str, scope: Scope, texts: Sequence[bytes], at: Instant) -> int:
-    """End the tombstones of key texts; return how many there were."""
+def write_remembered(
+    connection: Connection, namespace: str, scope: Scope, texts: Collection[bytes], at: Instant
+) -> int:
+    """End the tombstones of key texts, and delete their hashes; return how many there were."""
     table, before = TOMBSTONES, read_tombstones(connection, namespace)
     asked = {key_hash(before.secret, scope, text) for text in texts} if before.secret else set()
     ended = 0
     for hash_ in sorted(asked & before.hashes.get(scope, frozenset())):
         of_it = (table.c.namespace == namespace, table.c.join_keys == json.dumps(scope), table.c.hash == hash_)
         ended += connection.execute(
-            update(table).where(*of_it, table.c.remembered_at.is_(None)).values(remembered_at=at)
+            update(table).where(*of_it, table.c.remembered_at.is_(None)).values(remembered_at=at, hash="")
         ).rowcount
     return ended
 

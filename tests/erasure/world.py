@@ -90,7 +90,10 @@ class Shop(Refreshed):
 
     def forget(self, *rows: tuple[Any, ...], wait_s: float = 10) -> dict[str, int]:
         """Forget users, and return the rows that were found, by place."""
-        asked, places = self.entities(*rows), self.places()
+        return self.forget_all(self.entities(*rows), wait_s=wait_s)
+
+    def forget_all(self, asked: Entities, *, wait_s: float = 10) -> dict[str, int]:
+        places = self.places()
         refuse(asked, places, at=self.now, random=lambda count: bytes(range(count)))
         self.notes = list(erase(asked, places, random=lambda count: bytes(range(count)), wait_s=wait_s))
         found: dict[str, int] = {}
