@@ -141,7 +141,10 @@ class Api:
         service = models.load(model).record.pinned_service
 
         def ask(entities: Any, request: Any) -> Prediction:
-            return models.predict(model, entities, request, at=question.at, request_id=question.request_id)
+            left = asked.time_left()
+            return models.predict(
+                model, entities, request, at=question.at, timeout_ms=left, request_id=question.request_id
+            )
 
         try:
             prediction = self._asked(service, question, ask)

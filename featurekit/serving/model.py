@@ -131,6 +131,7 @@ class ModelClient:
         *,
         at: datetime | Instant | None = None,
         on_unavailable: OnUnavailable = "refuse",
+        timeout_ms: float | None = None,
         request_id: str | None = None,
     ) -> Prediction:
         """Return the model's answer for one entity or many; the arguments are those of `FeatureClient.lookup`.
@@ -142,13 +143,13 @@ class ModelClient:
         """
         loaded = self.load(model)
         try:
-            features = self._lookup(loaded.record, entities, request, at, request_id)
+            features = self._lookup(loaded.record, entities, request, at, timeout_ms, request_id)
         except (KeyTypeError, NotRegisteredError, ModelError) as error:
             # It may have been registered again since: for what the service gives now, or for another service.
             newest = self._newest(loaded.record, error)
             if newest == loaded.record:
                 raise
-            features = self._lookup(newest, entities, request, at, request_id)
+            features = self._lookup(newest, entities, request, at, timeout_ms, request_id)
             loaded = self._load(newest)  # only now: a version that does not fit yet leaves the loaded one in place
         if on_unavailable != "nan":
             _check_available(features, loaded.record)
@@ -227,11 +228,17 @@ class ModelClient:
             raise
 
     def _lookup(
-        self, record: ModelRecord, entities: Any, request: Any, at: datetime | Instant | None, request_id: str | None
+        self,
+        record: ModelRecord,
+        entities: Any,
+        request: Any,
+        at: datetime | Instant | None,
+        timeout_ms: float | None,
+        request_id: str | None,
     ) -> Features:
         """Return what the model's service gives, if that is what the model was registered for."""
         # Logged below, for the model that takes it: what it refuses is served to nobody.
-        features = self._unlogged.lookup(record.pinned_service, entities, request, at=at)
+        features = self._unlogged.lookup(record.pinned_service, entities, request, at=at, timeout_ms=timeout_ms)
         if features.fingerprint != record.service_fingerprint:
             raise ModelError(
                 f"model {record.name} v{record.version} is not for what lookups of {record.pinned_service} give",

@@ -201,13 +201,16 @@ class _Shape:
         return row
 
 
-_SHAPES: Final[dict[str, _Shape]] = {}  # by service: of the version that was answered last
+_SHAPES: Final[dict[int, _Shape]] = {}  # by the identity of a plan's outputs, which the shape keeps
+_MAX_SHAPES: Final = 256
 
 
 def _shape_of(features: Features) -> _Shape:
-    found = _SHAPES.get(features.service)
-    if found is None or found.outputs is not features.outputs:
-        found = _SHAPES[features.service] = _Shape(features.outputs)
+    found = _SHAPES.get(id(features.outputs))
+    if found is None:
+        if len(_SHAPES) >= _MAX_SHAPES:
+            _SHAPES.clear()
+        found = _SHAPES[id(features.outputs)] = _Shape(features.outputs)
     return found
 
 

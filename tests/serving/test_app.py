@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pyarrow.parquet as pq
 import pytest
+import redis
 
 from featurekit.errors import SettingsError
 from featurekit.online.client import FeatureClient
@@ -307,6 +308,19 @@ def test_a_prediction_without_its_features_is_none(http: httpx.Client) -> None:
     told = refusal(http, "/v1/predict/echo", body, status=503)
 
     assert (told["error"], told["where"]) == ("FeaturesUnavailableError", "spend.orders_7d, basket.ratio")
+
+
+def test_a_prediction_keeps_to_the_callers_deadline(http: httpx.Client, shop: Shop) -> None:
+    body = {"entities": {"user_id": 1}, "request": PRICE}
+    told = {"featurekit-timeout-ms": "150"}
+    assert http.post("/v1/predict/echo", json=body, headers=told).status_code == 200
+    with redis.Redis.from_url(shop.url) as store:
+        store.client_pause(5000)
+        answer = http.post("/v1/predict/echo", json=body, headers=told)
+        store.client_unpause()
+
+    assert (answer.status_code, answer.json()["error"]) == (504, "OnlineStoreTimeoutError")
+    assert answer.elapsed.total_seconds() < 4
 
 
 def test_a_model_that_moved_to_another_service_is_asked_in_that_ones_types(http: httpx.Client, shop: Shop) -> None:
