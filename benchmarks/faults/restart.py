@@ -175,7 +175,7 @@ class Load:
     def _by_thread(self, policy: str) -> None:
         draw = random.Random(f"{self._seed} thread {policy}")
         breaker = Breaker(failures=5, open_ms=100)
-        with FeatureClient(self._url, timeout_ms=200, breaker=breaker, **self._place()) as client:
+        with FeatureClient(self._url, timeout_ms=5000, breaker=breaker, **self._place()) as client:
             while not self._done.is_set():
                 users, before, asked_at = _drawn(draw), self.epoch, time.monotonic()
                 try:
@@ -188,7 +188,7 @@ class Load:
 
     async def _by_tasks(self) -> None:
         breaker = Breaker(failures=5, open_ms=100)
-        async with AsyncFeatureClient(self._url, timeout_ms=200, breaker=breaker, **self._place()) as client:
+        async with AsyncFeatureClient(self._url, timeout_ms=5000, breaker=breaker, **self._place()) as client:
             await asyncio.gather(*(self._task(client, policy) for policy in POLICIES))
 
     async def _task(self, client: AsyncFeatureClient, policy: str) -> None:

@@ -68,7 +68,7 @@ def world(server: Server, policy: OnUnavailable | None) -> None:
 
 
 def client_of(server: Server, **options: Any) -> FeatureClient:
-    given = {"clock": lambda: NOON, "retries": Retries(tries=1), "timeout_ms": 150, **options}
+    given = {"clock": lambda: NOON, "retries": Retries(tries=1), "timeout_ms": 10_000, **options}
     return FeatureClient(server.url, project=NAMESPACE.project, environment=NAMESPACE.environment, **given)
 
 
@@ -84,10 +84,10 @@ def policy_of(written: str) -> OnUnavailable | None:
     return service.on_unavailable
 
 
-def told(client: FeatureClient) -> list[str]:
+def told(client: FeatureClient, timeout_ms: float = 10_000) -> list[str]:
     """Return what a lookup comes to, as the page writes it: an error's name, or each value, status and reason."""
     try:
-        found = client.lookup("flight_delay", ASKED)
+        found = client.lookup("flight_delay", ASKED, timeout_ms=timeout_ms)
     except FeaturekitError as error:
         return [type(error).__name__] * len(VIEW.fields)
     return [
@@ -129,7 +129,7 @@ def test_each_failure_gives_what_its_line_says(
         with client_of(server, breaker=Breaker(failures=1 if reason == "BREAKER_OPEN" else 99)) as client:
             client.lookup("flight_delay", ASKED)
             _fail(server, client, reason)
-            _, found = told(client)
+            _, found = told(client, 150 if reason == "STORE_TIMEOUT" else 10_000)
         if server.process is not None:
             server.resume()
         assert found == (f"None, UNAVAILABLE, {reason}" if expected == "UNAVAILABLE" else expected), how
@@ -170,12 +170,12 @@ def test_the_examples_run(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(f"{__name__}.NAMESPACE", Namespace("flights", "prod"))
     world(server, None)
     blocking, awaiting = (
-        block.text.replace("redis://localhost:6379", server.url).replace("timeout_ms=50", "timeout_ms=2000")
+        block.text.replace("redis://localhost:6379", server.url).replace("timeout_ms=50", "timeout_ms=10000")
         for block in blocks_of("python", (PAGE,))
     )
     names: dict[str, Any] = {}
     exec(compile(blocking, str(PAGE), "exec"), names)
     assert names["features"].to_dict() == {"punctuality.flights_7d": 12, "punctuality.mean_delay_7d": 3.5}
-    patient = awaiting.replace("timeout_ms=20)", "timeout_ms=2000)")
+    patient = awaiting.replace("timeout_ms=20)", "timeout_ms=10000)")
     asyncio.run(eval(compile(patient, str(PAGE), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names))
     assert names["features"].to_arrow().column("punctuality.flights_7d").to_pylist() == [12, 12]

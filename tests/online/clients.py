@@ -30,7 +30,7 @@ class Client:
 
 @contextmanager
 def client_of(
-    kind: str, url: str = "", *, store: Any = None, timeout_ms: float = 1000, **options: Unpack[ClientOptions]
+    kind: str, url: str = "", *, store: Any = None, timeout_ms: float = 10_000, **options: Unpack[ClientOptions]
 ) -> Iterator[Client]:
     """Give a client of the tests' project, of either kind."""
     place: dict[str, Any] = {

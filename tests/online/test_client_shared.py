@@ -34,6 +34,7 @@ USERS = 50
 SPEND = view_plan([plan_field("id", Int64()), plan_field("twice", Int64())], name="spend")
 LAST_KNOWN = OnUnavailable(Instead.LAST_KNOWN, HOUR)
 PLACE: dict[str, Any] = {"project": NAMESPACE.project, "environment": NAMESPACE.environment, "clock": lambda: NOON}
+PATIENT: dict[str, Any] = {**PLACE, "timeout_ms": 60_000}  # what is tested is not how busy the machine is
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def is_right(found: Any, users: list[int]) -> bool:
 
 @pytest.mark.parametrize("service", ["plain", "kept"])
 def test_threads_that_share_a_client_get_each_their_own_answers(server: Server, service: str) -> None:
-    with FeatureClient(server.url, **PLACE) as client, ThreadPoolExecutor(8) as pool:
+    with FeatureClient(server.url, **PATIENT) as client, ThreadPoolExecutor(8) as pool:
 
         def look_up(n: int) -> bool:
             users = asked(n)
@@ -71,7 +72,7 @@ def test_threads_that_share_a_client_get_each_their_own_answers(server: Server, 
 
 
 def test_children_that_are_forked_under_load_look_up_by_themselves(server: Server) -> None:
-    with FeatureClient(server.url, **PLACE) as client:
+    with FeatureClient(server.url, **PATIENT) as client:
         done, wrong = threading.Event(), []
 
         def load() -> None:
@@ -122,7 +123,7 @@ def _ended(child: int) -> int:
 def test_an_outage_under_load_of_threads_ends_with_right_answers(server: Server) -> None:
     retries = Retries(tries=3, pause_ms=2)
     breaker = Breaker(failures=5, open_ms=50)
-    with FeatureClient(server.url, timeout_ms=200, retries=retries, breaker=breaker, **PLACE) as client:
+    with FeatureClient(server.url, timeout_ms=5000, retries=retries, breaker=breaker, **PLACE) as client:
         for n in range(USERS):
             client.lookup("kept", {"user_id": [n]})
         done, wrong, counts = threading.Event(), [], {"plain": 0, "kept": 0, "errors": 0}
@@ -163,7 +164,7 @@ def test_an_outage_under_load_of_threads_ends_with_right_answers(server: Server)
 
 def test_tasks_that_share_a_client_get_each_their_own_answers(server: Server) -> None:
     async def run() -> list[bool]:
-        async with AsyncFeatureClient(server.url, **PLACE) as client:
+        async with AsyncFeatureClient(server.url, **PATIENT) as client:
 
             async def look_up(n: int) -> bool:
                 users = asked(n)
@@ -177,7 +178,7 @@ def test_tasks_that_share_a_client_get_each_their_own_answers(server: Server) ->
 def test_a_cancelled_task_leaves_nothing_behind_that_another_reads(server: Server) -> None:
     async def run() -> tuple[int, bool]:
         cancelled = 0
-        async with AsyncFeatureClient(server.url, **PLACE) as client:
+        async with AsyncFeatureClient(server.url, **PATIENT) as client:
             await client.lookup("plain", {"user_id": [0]})
             for n in range(200):
                 task = asyncio.create_task(client.lookup("plain", {"user_id": asked(n)}))
@@ -201,7 +202,7 @@ def test_a_cancelled_task_leaves_nothing_behind_that_another_reads(server: Serve
 def test_a_cancelled_trial_is_given_to_the_next(server: Server) -> None:
     async def run() -> str:
         breaker = Breaker(failures=1, open_ms=1)
-        async with AsyncFeatureClient(server.url, breaker=breaker, **PLACE) as client:
+        async with AsyncFeatureClient(server.url, breaker=breaker, **PATIENT) as client:
             await client.lookup("plain", {"user_id": [0]})
             breaker.failed(breaker.admit())
             await asyncio.sleep(0.002)
@@ -218,7 +219,7 @@ def test_a_cancelled_trial_is_given_to_the_next(server: Server) -> None:
 
 
 def test_an_async_client_belongs_to_the_loop_of_its_first_lookup(server: Server) -> None:
-    client = AsyncFeatureClient(server.url, **PLACE)
+    client = AsyncFeatureClient(server.url, **PATIENT)
 
     async def look_up(of: AsyncFeatureClient) -> None:
         await of.lookup("plain", {"user_id": [1]})
@@ -234,7 +235,7 @@ def test_an_async_client_belongs_to_the_loop_of_its_first_lookup(server: Server)
 
 def test_a_caller_may_bound_an_async_lookup_by_its_own_timeout(server: Server) -> None:
     async def run() -> bool:
-        async with AsyncFeatureClient(server.url, timeout_ms=5000, **PLACE) as client:
+        async with AsyncFeatureClient(server.url, **PATIENT) as client:
             await client.lookup("plain", {"user_id": [1]})
             server.pause()
             try:
@@ -250,7 +251,7 @@ def test_a_caller_may_bound_an_async_lookup_by_its_own_timeout(server: Server) -
 
 
 def test_a_client_is_made_where_it_is_used_and_not_pickled(server: Server) -> None:
-    with FeatureClient(server.url, **PLACE) as client, pytest.raises(TypeError, match="FeatureClient"):
+    with FeatureClient(server.url, **PATIENT) as client, pytest.raises(TypeError, match="FeatureClient"):
         pickle.dumps(client)
 
 
