@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter as Counts
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from featurekit.errors import SettingsError
+from featurekit.online.counts import LATENCY_S, ServiceCounts
 from featurekit.online.lookup_client import LookupClient
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -58,14 +61,73 @@ class ServerMetrics:
 
 
 class _ClientCounts(Collector):
+    """What the clients of one store have counted since they were made, all together."""
+
     def __init__(self, clients: Sequence[LookupClient]) -> None:
         self._clients = tuple(clients)
 
     def collect(self) -> Iterable[Metric]:
+        counted = [client.counted() for client in self._clients]
+        yield self._breaker()
+        yield from _lookups([(name, one) for each in counted for name, one in each.services.items()])
+        values = CounterMetricFamily(
+            "featurekit_values", "Looked-up values by view and status.", labels=("service", "view", "status")
+        )
+        statuses: Counts[tuple[str, ...]] = Counts()
+        for each in counted:
+            statuses.update(
+                {(service, view, status.name): count for (service, view, status), count in each.statuses.items()}
+            )
+        yield _filled(values, statuses)
+
+    def _breaker(self) -> Metric:
         states = {client.breaker.state for client in self._clients}
-        breaker = GaugeMetricFamily(
+        family = GaugeMetricFamily(
             "featurekit_breaker_state", "1 for the state that the store's circuit breaker is in.", labels=("state",)
         )
         for state in _BREAKER_STATES:
-            breaker.add_metric((state,), float(state in states))
-        yield breaker
+            family.add_metric((state,), float(state in states))
+        return family
+
+
+def _lookups(services: Sequence[tuple[str, ServiceCounts]]) -> Iterator[Metric]:
+    lookups, unavailable = Counts[tuple[str, ...]](), Counts[tuple[str, ...]]()
+    entities, retries, cached = Counts[tuple[str, ...]](), Counts[tuple[str, ...]](), Counts[tuple[str, ...]]()
+    took: dict[str, tuple[list[int], float]] = {}
+    for name, one in services:
+        lookups.update({(name, "answered"): one.answered} | {(name, error): n for error, n in one.failed.items()})
+        unavailable.update({(name, view, reason): count for (view, reason), count in one.unavailable.items()})
+        entities.update({(name,): one.entities})
+        retries.update({(name,): one.retries})
+        cached.update({(name,): one.from_cache})
+        buckets, seconds = took.get(name, ([0] * len(one.latencies), 0.0))
+        took[name] = ([a + b for a, b in zip(buckets, one.latencies, strict=True)], seconds + one.seconds)
+    for family, counts in (
+        (_family("featurekit_lookups", "Lookups by outcome: answered, or the error's name.", "outcome"), lookups),
+        (_family("featurekit_lookup_entities", "Entities that were looked up."), entities),
+        (_family("featurekit_lookup_retries", "Reads that were sent again."), retries),
+        (_family("featurekit_lookups_from_cache", "Lookups that took no read."), cached),
+        (_family("featurekit_unavailable_views", "Views of lookups without values.", "view", "reason"), unavailable),
+    ):
+        yield _filled(family, counts)
+    yield _latencies(took)
+
+
+def _latencies(took: Mapping[str, tuple[list[int], float]]) -> Metric:
+    family = HistogramMetricFamily(
+        "featurekit_lookup_seconds", "How long lookups took, reads and pauses together.", labels=("service",)
+    )
+    bounds = [*map(str, LATENCY_S), "+Inf"]
+    for name, (buckets, seconds) in took.items():
+        family.add_metric((name,), list(zip(bounds, accumulate(buckets), strict=True)), seconds)
+    return family
+
+
+def _family(name: str, told: str, *labels: str) -> CounterMetricFamily:
+    return CounterMetricFamily(name, told, labels=("service", *labels))
+
+
+def _filled(family: CounterMetricFamily, counts: Mapping[tuple[str, ...], int]) -> Metric:
+    for labels, count in counts.items():
+        family.add_metric(labels, count)
+    return family

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from featurekit.errors import SettingsError
+from featurekit.clock import DAY, fixed_clock
+from featurekit.errors import OnlineStoreError, SettingsError
 from featurekit.monitoring.metrics import ServerMetrics
 from featurekit.online.breaker import Breaker
 from featurekit.online.client import FeatureClient
@@ -18,7 +20,7 @@ from featurekit.serving.auth import parse_api_keys
 from featurekit.serving.server import HttpServer, listen
 from tests.online.servers import embedded_server, flush
 from tests.serving.http import served
-from tests.serving.world import Shop, open_shop
+from tests.serving.world import NOW, Shop, open_shop
 
 KEYS = "app=0123456789abcdef, batch=fedcba9876543210"
 QUESTION = {"entities": {"user_id": 1}, "at": "2013-11-15T03:00Z"}
@@ -93,6 +95,34 @@ def test_the_state_of_the_breaker_is_shown(shop: Shop) -> None:
     ]
 
 
+def test_what_the_clients_count_is_added_up(shop: Shop) -> None:
+    other = FeatureClient(project="shop", environment="test", store=shop.store, clock=fixed_clock(NOW))
+    away = FeatureClient("redis://127.0.0.1:1/0", project="shop", environment="test", timeout_ms=100)
+    for client in (shop.client, other):
+        client.lookup("spend", [{"user_id": 1}, {"user_id": 99}]).to_dict()
+    other.lookup("spend", {"user_id": 1}, at=NOW - DAY).to_dict()
+    with pytest.raises(OnlineStoreError):
+        away.lookup("spend", {"user_id": 1})
+
+    text = ServerMetrics([shop.client, other, away]).exposition()[0].decode()
+    found = samples(text)
+
+    assert found["featurekit_lookups_total", ("answered", "spend")] == 3
+    assert found["featurekit_lookup_entities_total", ("spend",)] == 5
+    assert found["featurekit_lookups_total", ("OnlineStoreError", "")] == 1
+    assert found["featurekit_unavailable_views_total", ("NO_REFRESH", "spend", "spend")] == 1
+    assert found["featurekit_values_total", ("spend", "MISSING", "spend")] == 2
+    assert found["featurekit_values_total", ("spend", "UNAVAILABLE", "spend")] == 3
+    assert found["featurekit_lookup_seconds_count", ("spend",)] == 3
+    buckets = {
+        float(key[1][0]): count
+        for key, count in found.items()
+        if key[0] == "featurekit_lookup_seconds_bucket" and key[1][1] == "spend"
+    }
+    assert buckets[float("inf")] == 3
+    assert [count for _, count in sorted(buckets.items())] == sorted(buckets.values())  # each holds those before it
+
+
 def test_metrics_have_a_port_of_their_own_where_one_is_asked_for() -> None:
     metrics = ServerMetrics()
     with listen() as taken:
@@ -104,3 +134,25 @@ def test_metrics_have_a_port_of_their_own_where_one_is_asked_for() -> None:
 
     found = samples(httpx.get(f"http://127.0.0.1:{port}/metrics").text)
     assert found["featurekit_http_requests_total", ("", "/r", "200")] == 1
+
+
+def test_the_page_lists_every_metric_with_its_labels(shop: Shop) -> None:
+    shop.client.lookup("spend", {"user_id": 99}, at=NOW - DAY).to_dict()
+    metrics = ServerMetrics([shop.client])
+    metrics.observe(route="/r", status=200, key="", seconds=0.1)
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `featurekit_")]
+    told = {
+        name: set(re.findall(r"`(\w+)`", labels)) for names, labels in rows for name in re.findall(r"`(\w+)`", names)
+    }
+
+    found = {}
+    for family in text_string_to_metric_families(metrics.exposition()[0].decode()):
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        if not name.endswith("_created"):
+            found[name] = {label for sample in family.samples for label in sample.labels} - {"le"}
+
+    assert {name: labels for name, labels in found.items() if labels} == {
+        name: told[name] for name in found if found[name]
+    }
+    assert found.keys() == told.keys()

@@ -87,13 +87,12 @@ def test_a_deadline_that_passes_is_504_in_the_event_loop_and_in_threads(shop: Sh
         for question in questions:
             assert http.post("/v1/lookup/spend", json=question, headers=told).status_code == 200
         with redis.Redis.from_url(shop.url) as store:
-            store.client_pause(5000)
+            store.client_pause(1500)
             answers = [http.post("/v1/lookup/spend", json=question, headers=told) for question in questions]
-            store.client_unpause()
 
     for answer in answers:
         assert (answer.status_code, answer.json()["error"]) == (504, "OnlineStoreTimeoutError")
-        assert answer.elapsed.total_seconds() < 4
+        assert answer.elapsed.total_seconds() < 1.4
 
 
 def test_it_is_not_ready_while_the_breaker_is_open_and_ready_once_a_read_may_be_tried(shop: Shop) -> None:
