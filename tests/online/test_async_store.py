@@ -50,6 +50,10 @@ def test_tasks_share_a_store(any_store: RedisStore, any_url: str) -> None:
                 assert await store.read([key, b"nothing"]) == [VALUES[key], None]
 
         await asyncio.gather(*map(one, VALUES))
+        for admin in masters_of(any_url):
+            with admin:
+                # Of 200 tasks, at most 64 read at once.
+                assert int(str(admin.info("clients")["connected_clients"])) < 64 + 30
 
     any_store.write(VALUES)
     run(any_url, read)

@@ -23,6 +23,7 @@ from featurekit.errors import (
 )
 from featurekit.online.redis.address import read_address
 from featurekit.online.redis.aio import AsyncRedisStore
+from featurekit.online.redis.errors import ReplyError, translate
 from featurekit.online.redis.links import Link
 from featurekit.online.redis.peer import Access, Peer
 from featurekit.online.redis.pipeline import RowPipeline
@@ -280,6 +281,7 @@ def test_tls_asks_for_the_right_authority_and_the_right_name(tmp_path: Path) -> 
                 RedisStore(f"{url.partition('?')[0]}?{missing}").read([b"a"])
 
 
+@pytest.mark.long
 @needs_debian
 @pytest.mark.parametrize("kind", ["sentinel", "cluster"])
 def test_tls_reaches_every_server_of_a_deployment(kind: str, tmp_path: Path) -> None:
@@ -329,6 +331,28 @@ def test_no_secret_is_in_what_is_shown_of_a_store(url: str) -> None:
             error = error.__cause__ or error.__context__
     assert not [text for text in shown if "hunter" in text]
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("LOADING Redis is loading the dataset in memory", "reading its data back"),
+        ("READONLY You can't write against a read only replica.", "changing its master"),
+        ("MASTERDOWN Link with MASTER is down", "changing its master"),
+        ("CLUSTERDOWN Hash slot not served", "does not serve all its slots"),
+        ("MOVED 1 127.0.0.1:7000", "slots are moving"),
+        ("TRYAGAIN Multiple keys request during rehashing of slot", "slots are moving"),
+        ("OOM command not allowed when used memory > 'maxmemory'.", "is full"),
+        ("NOREPLICAS Not enough good replicas to write.", "too few replicas"),
+        ("MISCONF Errors writing to the AOF file", "can't save its data"),
+        ("NOAUTH Authentication required.", "refuses this user"),
+    ],
+)
+def test_what_a_server_answers_instead_is_told_with_what_to_try(said: str, what: str) -> None:
+    error = translate(ReplyError(said), "redis://cache", 100)
+    assert what in error.what
+    assert error.why == said
+    assert error.try_
 
 
 def test_a_link_that_is_not_greeted_is_closed(tmp_path: Path) -> None:

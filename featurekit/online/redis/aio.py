@@ -18,6 +18,7 @@ from featurekit.online.store import Value
 
 _CONNECT_LIMIT_S: Final = 2.0
 _CHUNK: Final = 65_536
+_MOST_AT_ONCE: Final = 64  # reads, and so connections to each server: more would only wait there
 
 
 class AsyncLink:
@@ -80,6 +81,7 @@ class AsyncRedisStore:
         self.reads_at_once = self._route.reads_at_once
         self._idle: dict[Peer, deque[AsyncLink]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._room = asyncio.Semaphore(_MOST_AT_ONCE)
 
     async def close(self) -> None:
         for idle in self._idle.values():
@@ -113,7 +115,7 @@ class AsyncRedisStore:
         answered: Answered = {}
         sent: dict[Peer, tuple[AsyncLink, bool]] = {}
         try:
-            async with asyncio.timeout(until - time.monotonic()):
+            async with asyncio.timeout(until - time.monotonic()), self._room:
                 for peer, commands in ask.batches.items():
                     try:
                         sent[peer] = await self._sent(peer, pack(commands))
@@ -159,4 +161,4 @@ class AsyncRedisStore:
     def _own(self) -> None:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # the links of a loop that is over can't be used or closed any more
-            self._idle, self._loop = {}, loop
+            self._idle, self._loop, self._room = {}, loop, asyncio.Semaphore(_MOST_AT_ONCE)
