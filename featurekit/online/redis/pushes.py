@@ -6,7 +6,7 @@ import contextlib
 import selectors
 import ssl
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Final
 
 import hiredis
@@ -49,8 +49,9 @@ class Pushes:
         try:
             selector = self._selector = selectors.DefaultSelector()
             for peer in self._masters(until):
-                link = self._links[peer] = PushLink(peer, self._greeting, until)
-                selector.register(link.fileno(), selectors.EVENT_READ, link)
+                with self._learning(peer):
+                    link = self._links[peer] = PushLink(peer, self._greeting, until)
+                selector.register(link.fileno(), selectors.EVENT_READ, (peer, link))
         except (OSError, ReplyError) as error:
             self.close()
             raise translate(error, self._name, round(_CONNECT_LIMIT_S * 1000)) from error
@@ -63,8 +64,9 @@ class Pushes:
         changed: list[bytes] = []
         try:
             for key, _ in self._selector.select(PING_S):
-                link: PushLink = key.data
-                told = link.take()
+                peer, link = key.data
+                with self._learning(peer):
+                    told = link.take()
                 if told is None:
                     return None
                 changed += told
@@ -93,13 +95,23 @@ class Pushes:
         if now - self._pinged_s >= PING_S:
             self._pinged_s = now
             for peer, link in self._links.items():
-                if now - link.heard_s > _SILENCE_S:
-                    raise TimeoutError(f"{peer.place} is silent")
-                link.ping(now + PING_S)
+                with self._learning(peer):
+                    if now - link.heard_s > _SILENCE_S:
+                        raise TimeoutError(f"{peer.place} is silent")
+                    link.ping(now + PING_S)
         if now - self._checked_s >= _MASTERS_S:
             self._checked_s = now
             if set(self._masters(now + _CONNECT_LIMIT_S)) != set(self._links):
                 raise ConnectionError("other servers are masters now")
+
+    @contextlib.contextmanager
+    def _learning(self, peer: Peer) -> Iterator[None]:
+        """Have the route know of a server that failed: another may be the master by now."""
+        try:
+            yield
+        except (OSError, ReplyError) as error:
+            self._route.learn(peer, error)
+            raise
 
     def _masters(self, until: float) -> tuple[Peer, ...]:
         steps: Generator[Ask, Any, tuple[Peer, ...]] = self._route.masters()
