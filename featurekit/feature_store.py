@@ -25,7 +25,7 @@ from featurekit.forgetting import Forgetting, forget, known_tombstones, refuse_l
 from featurekit.from_log import build_from_log
 from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
-from featurekit.materializing import Progress, refresh_each
+from featurekit.materializing import Progress, Shown, refresh_each
 from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import AsOfMode, read_manifest
@@ -104,12 +104,22 @@ class FeatureStore(StoreParts):
         wanted = [(view, instant) for view in chosen for instant in instants(view)]
         to = self._deployment(view for view, _ in wanted)
 
+        shown = None if progress is None else Shown(progress)
+
         def refresh(view: CompiledView, instant: Instant) -> RefreshOutcome:
             return refresh_view(
-                view, instant, engine=self.engine, to=to, clock=clock, restate=restate, full=full, wait=wait
+                view,
+                instant,
+                engine=self.engine,
+                to=to,
+                clock=clock,
+                restate=restate,
+                full=full,
+                wait=wait,
+                watch=None if shown is None else shown.rows,
             )
 
-        outcomes = refresh_each(wanted, refresh, failed=failed, progress=progress)
+        outcomes = refresh_each(wanted, refresh, failed=failed, progress=None if shown is None else shown.refreshes)
         expire(self.history, self.registry, now=clock(), keep=self._keep, views=[view.name for view, _ in wanted])
         return outcomes
 

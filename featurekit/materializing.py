@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,28 @@ from featurekit.refreshing import RefreshOutcome
 
 Wanted = tuple[CompiledView, Instant]
 Progress = Callable[[str, int, int], None]
+
+
+class Shown:
+    """Shows how far many refreshes are, and how many rows of the one that is being written are there."""
+
+    def __init__(self, progress: Progress, elapsed: Callable[[], float] = time.monotonic) -> None:
+        self._progress = progress
+        self._elapsed = elapsed
+        self._at = ("", 0, 0)
+        self._began = elapsed()
+
+    def refreshes(self, name: str, done: int, total: int) -> None:
+        """Show that so many refreshes are done, and what the next one is."""
+        self._at, self._began = (name, done, total), self._elapsed()
+        self._progress(name, done, total)
+
+    def rows(self, rows: int) -> None:
+        """Show how many rows are written, and how many a second since their refresh began."""
+        if rows:
+            name, done, total = self._at
+            per_s = rows / max(self._elapsed() - self._began, 0.001)
+            self._progress(f"{name}: {rows:,} rows, {per_s:,.0f} rows/s", done, total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,9 @@ what was served and no more, and a refresh that serves without being listed ther
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from featurekit.apply import switch_ready
@@ -27,6 +29,7 @@ from featurekit.offline.history_sink import without_files
 from featurekit.offline.materialize import MaterializeResult, Sink, check_as_of, materialize
 from featurekit.online.forgotten import refusing
 from featurekit.online.keys import KeySpace, Namespace
+from featurekit.online.progress import Watch, watched
 from featurekit.online.refresh import (
     MARKER_MARGIN_S,
     Completion,
@@ -57,7 +60,8 @@ class RefreshOutcome:
     event timestamp; `moved` are services whose readers moved to a new version with it. `notes` tell what went wrong
     beside it and takes nothing from what is served. It `is_withdrawn` where somebody rolled it back: then it is not
     served, and not computed again by itself. `kind`, `reason` and `computed` tell how its rows came about (see
-    `Computation`); of a backfill, `visible_from` is when it was complete: lookups never see it.
+    `Computation`); `rows_per_s` and `seconds` how long what was computed took: to `plan`, to compute and `write`, and
+    the `rest`. Of a backfill, `visible_from` is when it was complete: lookups never see it.
     """
 
     view: str
@@ -75,6 +79,8 @@ class RefreshOutcome:
     reason: str | None = None
     computed: int | None = None
     is_withdrawn: bool = False
+    rows_per_s: float | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +126,14 @@ def refresh_view(
     restate: str | None = None,
     full: bool = False,
     wait: bool = False,
+    watch: Watch | None = None,
 ) -> RefreshOutcome:
     """Compute the view as of a grid instant and serve it; nothing is computed where that is served already.
 
     `restate`, a reason, computes it again into a new key space, which then serves instead. It is computed from the
     refresh before where the history has one, unless it is to be `full`. GateError where an expectation breaks: nothing
     is published then. RefreshRunningError where another run computes it, unless this one is to `wait` for that. The
-    view must be registered as it is defined now.
+    view must be registered as it is defined now. `watch` is told twice a second how many rows are written.
     """
     require_registered(view, to.registry)
     found = _served(view, as_of, to)
@@ -145,7 +152,7 @@ def refresh_view(
         _check_goes_forward(view, as_of, to)
         require_registered(view, to.registry)  # now that the lease keeps it from being collected
         forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
-        run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten)
+        run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten, watch=watch)
         try:
             result, completion, draft = _publish(run, engine, tenancy)
         except BaseException as error:
@@ -167,6 +174,8 @@ class _Run:
     to: Deployment
     clock: Clock
     forgotten: Tombstones
+    watch: Watch | None
+    started: float  # by a clock that measures what passes
 
 
 def _begun(
@@ -178,7 +187,9 @@ def _begun(
     restate: str | None,
     full: bool,
     forgotten: Tombstones,
+    watch: Watch | None,
 ) -> _Run:
+    started = time.monotonic()
     record = to.registry.start_refresh(
         view=view.name, fingerprint=view.fingerprint.data, as_of=as_of, started_at=clock(), reason=restate
     )
@@ -195,6 +206,8 @@ def _begun(
         to=to,
         clock=clock,
         forgotten=forgotten,
+        watch=watch,
+        started=started,
     )
 
 
@@ -205,11 +218,14 @@ def _publish(run: _Run, engine: BatchEngine, tenancy: Tenancy) -> tuple[Material
     if space.live is not None and run.record.reason is not None:
         drop_space(store, space)  # what a restatement that died left there has this one's as-of
     refresh = begin_refresh(store, space, expires_in_s=expires_in_s)
-    online: Sink = row_sink(view, space, run.to.url, expires_in_s=expires_in_s + MARKER_MARGIN_S)
+    online: Sink = row_sink(
+        view, space, run.to.url, expires_in_s=expires_in_s + MARKER_MARGIN_S, is_watched=run.watch is not None
+    )
     sink = refusing(
         gated(view, online if draft is None else draft.begin().sink(online)), run.forgotten, key_fields(view)
     )
-    result = materialize(engine, view, space.as_of, sink=sink, now=run.clock(), compute=run.how)
+    with watched(store, space, run.watch):
+        result = materialize(engine, view, space.as_of, sink=sink, now=run.clock(), compute=run.how)
     verdict(view, result.counters).require()
     if draft is not None:
         how = run.how
@@ -236,6 +252,9 @@ def _settle(run: _Run, result: MaterializeResult, completion: Completion, draft:
         computed=run.how.computed,
     )
     moved = _moved(run.to, run.clock())
+    retired = _drop_retired(completion, run.space, run.to.store)
+    took = time.monotonic() - run.started
+    write = result.seconds.get("write", 0.0)
     return RefreshOutcome(
         view=record.view,
         fingerprint=record.fingerprint,
@@ -247,10 +266,12 @@ def _settle(run: _Run, result: MaterializeResult, completion: Completion, draft:
         invisible=result.invisible_rows,
         is_new=True,
         moved=moved,
-        notes=(*notes, *_drop_retired(completion, run.space, run.to.store)),
+        notes=(*notes, *retired),
         kind=record.kind,
         reason=record.reason,
         computed=record.computed,
+        rows_per_s=entry.rows / write if write else None,
+        seconds={**result.seconds, "rest": took - sum(result.seconds.values())},
     )
 
 

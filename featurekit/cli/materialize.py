@@ -71,7 +71,7 @@ def materialize(
                     restate=restate,
                     full=full,
                     wait=wait,
-                    progress=progress,
+                    progress=progress if asked.output.is_watched else None,
                 )
             )
         except MaterializeErrors as error:

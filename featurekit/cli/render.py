@@ -88,6 +88,11 @@ class Output:
         """Print text as it is, help for instance."""
         print(text)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody sees progress: a terminal's standard error."""
+        return _console(sys.stderr).is_terminal
+
     @contextmanager
     def progress(self) -> Iterator[Advance]:
         """Give a function to call as work goes on: bars on a terminal's standard error, else nothing."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from featurekit.arrow_types import from_arrow_schema
@@ -75,6 +76,8 @@ class MaterializeResult:
     invisible_rows: int
     snapshot: SourceSnapshot
     sql: str
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long it took to find what to compute, and to compute and write it."""
 
 
 def materialize(
@@ -94,13 +97,16 @@ def materialize(
     rows than `materialized_frame`.
     """
     check_as_of(view, as_of, now)
+    started = time.monotonic()
     snapshot = snapshot_source(engine, view)
     view = pinned(view, snapshot)
     invisible = count_invisible(engine, view, as_of)
     rows = OfflineRows(materialized_frame(engine, view, as_of)) if compute is None else compute(engine, view, as_of)
+    found = time.monotonic()
     counted = engine.to_arrow(
         engine.map_batches(rows.frame, _CountedSink(sink, rows.read), from_arrow_schema(COUNTERS))
     )
+    written = time.monotonic()
     check_unchanged(view, snapshot, snapshot_source(engine, view))
     counters = add_counters(counted.to_batches())
     return MaterializeResult(
@@ -111,6 +117,7 @@ def materialize(
         invisible_rows=invisible,
         snapshot=snapshot,
         sql=explain_sql(view, as_of),
+        seconds={"plan": found - started, "write": written - found},
     )
 
 

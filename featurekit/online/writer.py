@@ -14,6 +14,7 @@ from featurekit.online.arrow_keys import join_bytes, key_array
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
 from featurekit.online.keys import KeySpace
+from featurekit.online.progress import EXPIRES_IN_S, any_progress_key
 from featurekit.online.redis import SET_IN_PLACE, WRITE_RETRIES, row_pipeline
 from featurekit.types import Field
 
@@ -40,10 +41,12 @@ class RedisRowSink:
     chunk_bytes: int = CHUNK_BYTES
     timeout_ms: int = WRITE_TIMEOUT_MS
     retries: int = WRITE_RETRIES
+    is_watched: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         codec = RowCodec(self.fields, self.space.fingerprint)
         written = content = null_keys = 0
+        told = any_progress_key(self.space) if self.is_watched else None
         pipeline = row_pipeline(self.url, timeout_ms=self.timeout_ms, retries=self.retries)
         try:
             for batch in batches:
@@ -54,9 +57,10 @@ class RedisRowSink:
                         keys, rows = keys.drop_null(), rows.filter(keys.is_valid())
                     if len(rows):
                         full = self._full(keys)
-                        pipeline.send(
-                            full, _commands(full, rows, self.expires_in_s, in_place=self.space.live is not None)
-                        )
+                        commands = _commands(full, rows, self.expires_in_s, in_place=self.space.live is not None)
+                        if told is not None:
+                            full, commands = _with_progress(full, commands, told, written + len(rows))
+                        pipeline.send(full, commands)
                     written += len(rows)
                     content += pc.sum(pc.binary_length(rows)).as_py() or 0
             pipeline.finish()
@@ -86,9 +90,21 @@ def _commands(keys: pa.BinaryArray, rows: pa.BinaryArray, expires_in_s: int, *, 
     )
 
 
-def row_sink(view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int) -> RedisRowSink:
-    """Return the sink for a compiled view's offline rows."""
+def _with_progress(
+    keys: pa.BinaryArray, commands: pa.BinaryArray, key: bytes, rows: int
+) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+    """Return the commands and one more, which leaves the number of rows."""
+    told = pa.array([key], pa.binary())
+    number = _commands(told, pa.array([b"%d" % rows], pa.binary()), EXPIRES_IN_S, in_place=False)
+    return pa.concat_arrays([keys, told]), pa.concat_arrays([commands, number])
+
+
+def row_sink(
+    view: CompiledView, space: KeySpace, url: str, *, expires_in_s: int, is_watched: bool = False
+) -> RedisRowSink:
+    """Return the sink for a compiled view's offline rows; it leaves its progress in the store where it `is_watched`."""
     return RedisRowSink(
+        is_watched=is_watched,
         url=url,
         space=space,
         keys=tuple(Field(key.name, key.type, nullable=False) for key in view.keys),
