@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from decimal import Decimal as Exact
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featurekit.errors import CodecError, ForeignRowError, NewerWireVersionError, TruncatedRowError
+from featurekit.online import arrow_rows
 from featurekit.online.arrow_rows import row_array
 from featurekit.online.codec import RowCodec
 from featurekit.status import Status
@@ -88,7 +90,34 @@ ROWS: list[tuple[str, list[DataType], list[Any]]] = [
         ],
         [True, "x", 1, 2.5, Exact("3.25"), 4, 5, 6, 7, 8, 9.5, Exact("10.25"), b"yz", 11],
     ),
+    ("float most", [Float32()], [3.4028234663852886e38]),
+    ("float smallest", [Float32()], [1.401298464324817e-45]),
+    ("double most", [Float64()], [1.7976931348623157e308]),
+    ("double inf", [Float64()], [math.inf]),
+    ("decimal(1,1)", [Decimal(1, 1)], [Exact("-0.9")]),
+    ("decimal(18,0) most", [Decimal(18, 0)], [Exact(10**18 - 1)]),
+    ("decimal(18,18) least", [Decimal(18, 18)], [Exact("-0." + "9" * 18)]),
+    ("decimal(19,0) least", [Decimal(19, 0)], [Exact(1 - 10**19)]),
+    ("decimal(19,19) most", [Decimal(19, 19)], [Exact("0." + "9" * 19)]),
+    ("decimal(38,0) least", [Decimal(38, 0)], [Exact(1 - 10**38)]),
+    ("date least and most", [Date(), Date()], [-(2**31), 2**31 - 1]),
+    ("timestamp least and most", [Timestamp(), Timestamp()], [-(2**63), 2**63 - 1]),
+    ("timestamp_ntz least and most", [TimestampNtz(), TimestampNtz()], [-(2**63), 2**63 - 1]),
+    ("nothing there", [Decimal(38, 0), Float64(), Int64(), Float32(), Date(), String(), Int16(), Int8(), Boolean()],
+     [Status.NULL, Status.MISSING, Status.EXPIRED] * 3),
+    ("three fields", [Int8()] * 3, [Status.EXPIRED] * 3),
+    ("four fields", [Int8()] * 4, [Status.EXPIRED] * 4),
+    ("eight fields", [Boolean()] * 8, [True, False] * 4),
+    ("nine fields", [Boolean()] * 9, [Status.MISSING] * 8 + [True]),
+    ("strings empty", [String()] * 3, [""] * 3),
+    ("binary empty and null", [Binary(), Binary()], [b"", Status.NULL]),
     ("array empty", [parse_type("array<int>")], [()]),
+    ("array of eight", [parse_type("array<tinyint>")], [(1, 2, 3, 4, 5, 6, 7, None)]),
+    ("eight deep", [parse_type("array<" * 8 + "tinyint" + ">" * 8)], [((((((((7, None),), None),),),),),)]),
+    ("map of nulls", [parse_type("map<bigint,string>")], [((-1, None), (0, ""))]),
+    ("struct of nothing", [parse_type("struct<a:string,b:decimal(30,2),c:array<int>>")], [(None, None, None)]),
+    ("struct of nine", [parse_type("struct<" + ",".join(f"f{i}:boolean" for i in range(9)) + ">")],
+     [(True, None) * 4 + (False,)]),
     ("array of ints", [parse_type("array<int>")], [(1, None, -1)]),
     ("array of floats", [parse_type("array<float>")], [(-0.0, math.nan, 1.5)]),
     ("array of nine", [parse_type("array<boolean>")], [(True,) * 8 + (None,)]),
@@ -143,6 +172,52 @@ def test_bytes_of_wire_version_1_are_still_read(name: str, kinds: list[DataType]
         else:
             assert same(found, value)
             assert status is Status.PRESENT
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 65_535, 65_536, 100_000])
+@pytest.mark.parametrize("text", ["x", "é"], ids=["one byte", "two bytes"])
+def test_texts_of_any_length_are_read_as_they_were_written(size: int, text: str) -> None:
+    kinds: list[DataType] = [String(), Binary(), String(), parse_type("array<string>")]
+    given_values = [text * size, b"\0" * size, "", (text * size, None)]
+    codec = RowCodec(fields_of(kinds), FINGERPRINT)
+    row = encoded(kinds, given_values)
+    assert codec.decode_row(row).values == tuple(given_values)
+    view = view_plan([plan_field(f"f{i}", kind) for i, kind in enumerate(kinds)])
+    named = {"user_id": 1, "__last_event": LAST_EVENT, **{f"f{i}": value for i, value in enumerate(given_values)}}
+    assert row_array(offline_batch(view, [named]), codec, as_of=AS_OF).to_pylist() == [row]
+
+
+def test_every_nan_is_written_as_one() -> None:
+    expected = encoded([Float64(), parse_type("array<double>")], [math.nan, (math.nan,)])
+    for bits in ("efbeadde0000f8ff", "010000000000f07f", "000000000000f8ff"):
+        (value,) = struct.unpack("<d", bytes.fromhex(bits))
+        assert math.isnan(value)
+        assert encoded([Float64(), parse_type("array<double>")], [value, (value,)]) == expected
+
+
+def test_a_row_longer_than_a_value_may_be_is_refused_when_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert arrow_rows._SECTION_LIMIT == 512 << 20  # what Redis takes by default
+    monkeypatch.setattr(arrow_rows, "_SECTION_LIMIT", 1000)  # half a GiB takes seconds
+    codec = RowCodec([Field("f0", String()), Field("f1", String())], FINGERPRINT)
+    last_event = pa.array([1], pa.int64()).view(pa.timestamp("us", "UTC"))
+    for size, is_refused in ((499, False), (500, True)):
+        batch = pa.record_batch({"f0": ["x" * 500], "f1": ["y" * size], "__last_event": last_event})
+        if is_refused:
+            with pytest.raises(CodecError, match="512 MiB"):
+                row_array(batch, codec, as_of=1)
+        else:
+            assert len(row_array(batch, codec, as_of=1)[0].as_py()) == codec.size + 999
+
+
+def test_a_decimal_beyond_its_digits_is_no_value() -> None:
+    for kind, size in ((Decimal(18, 2), 8), (Decimal(5, 0), 8), (Decimal(38, 0), 16)):
+        codec = RowCodec([Field("f0", kind)], FINGERPRINT)
+        row = codec.encode_row([Exact(0)], as_of=1, last_event=1)
+        for number in (10**kind.precision, -(10**kind.precision)):
+            if kind.precision == 38 or abs(number) < 2**63:
+                damaged = row[:24] + number.to_bytes(size, "little", signed=True) + row[24 + size :]
+                with pytest.raises(CodecError, match="digits"):
+                    codec.decode_row(damaged)
 
 
 def test_every_golden_row_has_its_case() -> None:
