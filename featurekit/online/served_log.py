@@ -43,7 +43,8 @@ _LOGS: Final[weakref.WeakSet[ServedLog]] = weakref.WeakSet()
 class LogCounts:
     """What became of the rows that were answered so far; what is in none of these is still on its way.
 
-    `dropped` found the queue full or the log closed, `failed` could not be decoded or written.
+    `outside_sample` are also those of forgotten entities. `dropped` found the queue full or the log closed, `failed`
+    could not be decoded or written.
     """
 
     written: int = 0
