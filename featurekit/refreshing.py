@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from featurekit.apply import switch_ready
-from featurekit.clock import DAY, SECOND, Clock, Instant, format_instant
+from featurekit.clock import DAY, SECOND, Clock, Instant
 from featurekit.compiled import CompiledView
 from featurekit.computing import Computation
-from featurekit.errors import HistoryError, NotRegisteredError, OutsideError, TimeError
+from featurekit.errors import HistoryError, NotRegisteredError, OutsideError
 from featurekit.leasing import LEASE_DEFAULT, Tenancy, leased
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history import Draft, History
@@ -34,10 +34,12 @@ from featurekit.online.refresh import (
     MARKER_MARGIN_S,
     Completion,
     begin_refresh,
+    check_goes_forward,
     complete_refresh,
     drop_space,
     drop_spaces,
     read_head,
+    space_in_place,
     spaces_of,
     sweep_space,
 )
@@ -149,7 +151,8 @@ def refresh_view(
     with leased(to.registry, *version, leases, holder=to.holder, length=to.lease, wait=wait) as tenancy:
         if restate is None and (found := _served(view, as_of, to)) is not None:
             return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
-        _check_goes_forward(view, as_of, to)
+        if view.view.write == "in_place":
+            check_goes_forward(to.store, _space(view, as_of, to.namespace))
         require_registered(view, to.registry)  # now that the lease keeps it from being collected
         forgotten = tenancy.tombstones.of_keys([key.name for key in view.keys])
         run = _begun(view, as_of, to=to, clock=clock, restate=restate, full=full, forgotten=forgotten, watch=watch)
@@ -399,30 +402,10 @@ def _space(view: CompiledView, as_of: Instant, namespace: Namespace) -> KeySpace
 
 
 def _space_to_write(view: CompiledView, record: RefreshRecord, to: Deployment) -> KeySpace:
-    """Return the run's own key space; of a view written in place the one that serves, or the next for a restatement."""
     space = _space(view, record.as_of, to.namespace).at(record.as_of, record.restatement)
     if view.view.write != "in_place":
         return space
-    entries = read_head(to.store, space).entries
-    last = max((entry.live for entry in entries if entry.live is not None), default=-1)
-    # Where the head's last refresh has a space of its own, rows of the last one in place may be of any time.
-    goes_on = bool(entries) and entries[-1].live is not None and record.reason is None
-    return space.at(record.as_of, record.restatement, last if goes_on else last + 1)
-
-
-def _check_goes_forward(view: CompiledView, as_of: Instant, to: Deployment) -> None:
-    """Raise TimeError where a later refresh in place has overwritten what one of this as-of would write."""
-    if view.view.write != "in_place":
-        return
-    entries = read_head(to.store, _space(view, as_of, to.namespace)).entries
-    newest = max((entry.as_of for entry in entries if entry.live is not None), default=as_of)
-    if newest > as_of:
-        raise TimeError(
-            f"{view.name} can't go back to {format_instant(as_of)}",
-            where=str(to.store.name),
-            why=f"it is written in place, and {format_instant(newest)} has overwritten what was there before",
-            try_="materialize --from --to keeps earlier refreshes in the history; or leave out `write: in_place`",
-        )
+    return space_in_place(to.store, space, is_restated=record.reason is not None)
 
 
 def _drop_retired(completion: Completion, space: KeySpace, store: OnlineStore) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from featurekit.clock import MINUTE, Instant
-from featurekit.errors import KeySpaceDroppedError
+from featurekit.clock import MINUTE, Instant, format_instant
+from featurekit.errors import KeySpaceDroppedError, TimeError
 from featurekit.grid import Grid
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.store import (
@@ -133,6 +133,28 @@ def complete_refresh(
 def spaces_of(head: Head, space: KeySpace) -> tuple[KeySpace, ...]:
     """Return the key space of each refresh that a head lists, of the view version that `space` belongs to."""
     return tuple(space.at(entry.as_of, entry.restatement, entry.live) for entry in head.entries)
+
+
+def space_in_place(store: ReadableStore, space: KeySpace, *, is_restated: bool) -> KeySpace:
+    """Return the one space of a view that is written in place, for a refresh; a restatement has the next one."""
+    entries = read_head(store, space).entries
+    last = max((entry.live for entry in entries if entry.live is not None), default=-1)
+    # Where the head's last refresh has a space of its own, rows of the last one in place may be of any time.
+    goes_on = bool(entries) and entries[-1].live is not None and not is_restated
+    return space.at(space.as_of, space.restatement, last if goes_on else last + 1)
+
+
+def check_goes_forward(store: ReadableStore, space: KeySpace) -> None:
+    """Raise TimeError where a later refresh in place has overwritten what one of the space's as-of would write."""
+    entries = read_head(store, space).entries
+    newest = max((entry.as_of for entry in entries if entry.live is not None), default=space.as_of)
+    if newest > space.as_of:
+        raise TimeError(
+            f"{space.view} can't go back to {format_instant(space.as_of)}",
+            where=store.name,
+            why=f"it is written in place, and {format_instant(newest)} has overwritten what was there before",
+            try_="materialize --from --to keeps earlier refreshes in the history; or leave out `write: in_place`",
+        )
 
 
 def sweep_space(store: OnlineStore, space: KeySpace) -> int:
