@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Type = tuple[Any, ...]
 
@@ -183,7 +183,12 @@ def decode_row(row: bytes, types: Sequence[Type], fingerprint: str, as_of: int, 
     statuses = [STATUSES[row[status_at + i // 4] >> 2 * (i % 4) & 3] for i in range(len(types))]
     values: list[Any] = []
     for i, kind in enumerate(types):
-        if statuses[i] != "PRESENT" or (wanted is not None and i not in wanted):
+        if wanted is not None and i not in wanted:
+            values.append(None)
+            continue
+        if kind[0] == "decimal":
+            _fixed(kind, row[offsets[i] : offsets[i] + slots[i][1]])  # refuses too many digits, whatever the status
+        if statuses[i] != "PRESENT":
             values.append(None)
         elif i in pieces:
             values.append(_variable(kind, pieces[i]))
@@ -196,6 +201,7 @@ def _fixed(kind: Type, stored: bytes) -> Any:
     match kind[0]:
         case "decimal":
             digits = int.from_bytes(stored, "little", signed=True)
+            _require(abs(digits) < 10 ** kind[1])
             text = f"{abs(digits):0{kind[2] + 1}}"
             shown = f"{text[: -kind[2]]}.{text[-kind[2] :]}" if kind[2] else text
             return f"-{shown}" if digits < 0 else shown
@@ -299,15 +305,21 @@ def _require(holds: bool) -> None:
 # ---------------------------------------------------------------------------------------------------------- heads
 
 
-def pick(head: bytes | None, delay: int, at: int) -> tuple[int, int] | None:
-    """The as-of and restatement that answer a request at an instant."""
+class Pick(NamedTuple):
+    as_of: int
+    restatement: int
+    live: int | None  # the number of the space that is written in place
+
+
+def pick(head: bytes | None, delay: int, at: int) -> Pick | None:
+    """The refresh that answers a request at an instant."""
     document: dict[str, Any] = {"format": 1, "entries": []} if head is None else json.loads(head)
-    if document["format"] != 1:
+    if document["format"] not in (1, 2):
         raise ValueError("a head of a later format")
     found = None
-    for as_of, again, visible_from, _, _ in document["entries"]:
-        if visible_from <= at and as_of + delay <= at:
-            found = (as_of, again)
+    for as_of, again, visible_from, _, _, *live in document["entries"]:
+        if visible_from <= at and (live or as_of + delay <= at):
+            found = Pick(as_of, again, live[0] if live else None)
     return found
 
 
@@ -372,7 +384,7 @@ class Reader:
             seen = self._store.mget(heads)
             picks = self._picks(plan, seen, at)
             spaces = [
-                None if found is None else f"{view['view']}@{view['fingerprint'][:8]}:{_space(*found)}"
+                None if found is None else f"{view['view']}@{view['fingerprint'][:8]}:{space_text(found)}"
                 for view, found in zip(plan["views"], picks, strict=True)
             ]
             keys = [_entity_key(view, entity) for view in plan["views"]]
@@ -409,7 +421,7 @@ class Reader:
             raise ValueError("a plan of a later format")
         return pointer, plan
 
-    def _picks(self, plan: dict[str, Any], heads: Sequence[bytes | None], at: int) -> list[tuple[int, int] | None]:
+    def _picks(self, plan: dict[str, Any], heads: Sequence[bytes | None], at: int) -> list[Pick | None]:
         views = zip(plan["views"], heads, strict=True)
         return [pick(head, view["grid"]["availability_delay"], at) for view, head in views]
 
@@ -420,8 +432,9 @@ class Reader:
         return self._prefix + rest.encode()
 
 
-def _space(as_of: int, again: int) -> str:
-    return as_of_text(as_of) + (f"~{again}" if again else "")
+def space_text(found: Pick) -> str:
+    name, number = (as_of_text(found.as_of), found.restatement) if found.live is None else ("live", found.live)
+    return name + (f"~{number}" if number else "")
 
 
 def _entity_key(view: Mapping[str, Any], entity: Mapping[str, Any]) -> bytes | None:
@@ -431,7 +444,7 @@ def _entity_key(view: Mapping[str, Any], entity: Mapping[str, Any]) -> bytes | N
 
 def _answer(
     plan: Mapping[str, Any],
-    picks: Sequence[tuple[int, int] | None],
+    picks: Sequence[Pick | None],
     are_there: Sequence[bool],
     rows: Sequence[bytes | None],
 ) -> Answer:
@@ -447,14 +460,14 @@ def _answer(
         statuses={name: cells[name][1] for name in shown},
         reasons={name: reason for name in shown if (reason := cells[name][2]) is not None},
         as_of={
-            view["alias"]: found[0] if found is not None and is_there else None
+            view["alias"]: found.as_of if found is not None and is_there else None
             for view, found, is_there in zip(plan["views"], picks, are_there, strict=True)
         },
     )
 
 
 def _view_cells(
-    view: Mapping[str, Any], found: tuple[int, int] | None, is_there: bool, row: bytes | None, wanted: set[int]
+    view: Mapping[str, Any], found: Pick | None, is_there: bool, row: bytes | None, wanted: set[int]
 ) -> list[tuple[Any, str, str | None]]:
     fields = view["fields"]
     if found is None:
@@ -462,6 +475,13 @@ def _view_cells(
     if not is_there:
         return [(None, "UNAVAILABLE", "KEY_SPACE_DROPPED")] * len(fields)
     types = [parse_type(field["type"]) for field in fields]
+    as_of, ahead = found.as_of, None
+    if found.live is not None and row is not None and _is_of(row, view["fingerprint"]):
+        (written,) = struct.unpack_from("<q", row, 8)
+        if written < as_of:
+            row = None
+        elif written > as_of:
+            as_of, ahead = written, "AHEAD"
     if row is None:
         values = [_literal(field["empty"], kind) for field, kind in zip(fields, types, strict=True)]
         statuses = [
@@ -470,7 +490,7 @@ def _view_cells(
         ]
     else:
         try:
-            decoded = decode_row(row, types, view["fingerprint"], found[0], wanted)
+            decoded = decode_row(row, types, view["fingerprint"], as_of, wanted)
         except RefusedError as refused:
             return [(None, "UNAVAILABLE", str(refused))] * len(fields)
         values, statuses = decoded.values, decoded.statuses
@@ -478,10 +498,14 @@ def _view_cells(
     for field, kind, value, status in zip(fields, types, values, statuses, strict=True):
         default = _literal(field["default"], kind)
         if status != "PRESENT" and default is not None:
-            cells.append((default, "DEFAULTED", status))
+            cells.append((default, "DEFAULTED", ahead or status))
         else:
-            cells.append((value if status == "PRESENT" else None, status, None))
+            cells.append((value if status == "PRESENT" else None, status, ahead))
     return cells
+
+
+def _is_of(row: bytes, fingerprint: str) -> bool:
+    return len(row) >= 24 and row[:8] == b"\1\0" + bytes.fromhex(fingerprint[:12])
 
 
 def _literal(written: Mapping[str, Any] | None, kind: Type) -> Any:

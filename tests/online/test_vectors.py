@@ -16,6 +16,7 @@ from tests.online.independent_reader import (
     entity_key,
     parse_type,
     pick,
+    space_text,
 )
 from tests.online.vectors import FOLDER, files
 
@@ -72,8 +73,9 @@ def test_heads_lead_where_the_page_says() -> None:
         head = None if case["head"] is None else case["head"].encode()
         for asked in case["picks"]:
             found = pick(head, int(case["availability_delay"]), int(asked["at"]))
-            told = None if found is None else {"as_of": str(found[0]), "restatement": found[1]}
+            told = None if found is None else {"as_of": str(found.as_of), "restatement": found.restatement}
             assert told == asked["pick"], (case["name"], asked)
+            assert (None if found is None else space_text(found)) == asked["space"]
 
 
 class Kept:

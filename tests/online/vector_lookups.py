@@ -52,6 +52,13 @@ ROUTE: Final = view_plan(
     fingerprint="70" * 32,
     grid=GRID,
 )
+STOCK: Final = view_plan(
+    [plan_field("count", parse_type("int"), default=-1), plan_field("place", parse_type("string"), empty="none")],
+    name="stock",
+    keys={"item": parse_type("string")},
+    fingerprint="57" * 32,
+    grid=GRID,
+)
 _FULL: Final = (7, 12.25, 0.5, Exact("19.99"), "Zürich", (3, None), (("m", 2), ("l", None)), TODAY - 1, False)
 _NOTHING: Final = (0, *(None,) * 8)
 _OLD: Final = [Status.PRESENT] * 4 + [Status.EXPIRED, Status.MISSING] + [Status.PRESENT] * 3
@@ -94,6 +101,7 @@ def lookups() -> Iterator[dict[str, Any]]:
         ("trip", {"user_id": 3, "origin": "a,b", "dest": ""}, {"price": 1.0}),
         ("trip", {"user_id": 4, "origin": "broken", "dest": "row"}, {"price": 1.0}),
         ("spend@1", {"user_id": 1}, {}),
+        *(("stock", {"item": item}, {}) for item in ("now", "gone", "ahead", "never")),
     ]
     for service, entity, request in asked:
         plan = client.plan(service)
@@ -125,14 +133,24 @@ def _content() -> dict[bytes, bytes]:
         content, ROUTE, TODAY, {("JFK", "LAX"): (1.5, "UA"), ("a,b", ""): (None, None), ("broken", "row"): (0.0, "B")}
     )
     _refresh(content, ROUTE, TODAY + DAY, {("JFK", "LAX"): (2.5, "DL")})
+    # Written in place: one row is left of the refresh before, and one is of the next already.
+    _refresh(content, STOCK, TODAY, {("now",): (1, "here")}, visible_from=TODAY + HOUR, live=1)
+    codec = RowCodec([Field(field.name, field.type) for field in STOCK.fields], STOCK.fingerprint)
+    live = _space(STOCK, TODAY, 0).at(TODAY, 0, 1)
+    content[live.row(b"gone")] = codec.encode_row((2, "there"), as_of=TODAY - DAY, last_event=0)
+    content[live.row(b"ahead")] = codec.encode_row((None, "soon"), as_of=TODAY + DAY, last_event=0)
     broken = _space(ROUTE, TODAY, 0).row(b"broken,row")
     content[broken] = content[broken][:-1]
     del content[_space(ROUTE, TODAY + DAY, 0).marker]  # dropped: the head still lists it
-    for plan, names in ((_trip(), ("trip", "trip@1")), (_alone(), ("spend", "spend@1"))):
+    for plan, names in (
+        (_trip(), ("trip", "trip@1")),
+        (_alone(SPEND, "2f"), ("spend", "spend@1")),
+        (_alone(STOCK, "3f"), ("stock",)),
+    ):
         body = PlanBody.of(plan)
         content[NAMESPACE.plan(plan.service, body.pointer)] = body.content
         content |= {NAMESPACE.pointer(name): body.pointer for name in names}
-    content[NAMESPACE.names] = b'["spend", "trip"]'
+    content[NAMESPACE.names] = b'["spend", "stock", "trip"]'
     return content
 
 
@@ -149,8 +167,9 @@ def _refresh(
     statuses: Sequence[Status] | None = None,
     restatement: int = 0,
     visible_from: Instant | None = None,
+    live: int | None = None,
 ) -> None:
-    space = _space(view, as_of, restatement)
+    space = _space(view, as_of, restatement).at(as_of, restatement, live)
     codec = RowCodec([Field(field.name, field.type) for field in view.fields], view.fingerprint)
     encode = entity_key_encoder([key.type for key in view.keys])
     for key, values in rows.items():
@@ -159,7 +178,9 @@ def _refresh(
         content[space.row(text)] = codec.encode_row(values, as_of=as_of, last_event=as_of - 1, statuses=statuses)
     content[space.marker] = b"1"
     visible = as_of + 2 * HOUR if visible_from is None else visible_from
-    entry = HeadEntry(as_of=as_of, restatement=restatement, visible_from=visible, completed_at=visible, rows=len(rows))
+    entry = HeadEntry(
+        as_of=as_of, restatement=restatement, visible_from=visible, completed_at=visible, rows=len(rows), live=live
+    )
     content[space.head] = encode_head(decode_head(content.get(space.head)).with_entry(entry))
 
 
@@ -186,12 +207,13 @@ def _trip() -> LookupPlan:
     )
 
 
-def _alone() -> LookupPlan:
+def _alone(view: PlanView, digits: str) -> LookupPlan:
+    """A service of one view, of its name."""
     return LookupPlan(
-        service="spend",
-        fingerprint="2f" * 32,
-        views=(SPEND,),
+        service=view.view,
+        fingerprint=digits * 32,
+        views=(view,),
         request=Schema(()),
         on_demand=(),
-        outputs=tuple(Field(f"spend.{field.name}", field.type) for field in SPEND.fields),
+        outputs=tuple(Field(f"{view.alias}.{field.name}", field.type) for field in view.fields),
     )

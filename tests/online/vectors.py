@@ -227,6 +227,11 @@ def _heads() -> Iterator[dict[str, Any]]:
             )
         )
         yield _head_case(name, encode_head(head), listed)
+    for number in (0, 2):
+        entry = HeadEntry(
+            as_of=first, restatement=0, visible_from=first + HOUR, completed_at=first + HOUR, rows=3, live=number
+        )
+        yield _head_case(f"in place, space {number}", encode_head(Head((entry,))), [(first, 0, first + HOUR)])
     yield _head_case("not there", None, ())
 
 
@@ -238,7 +243,8 @@ def _head_case(name: str, content: bytes | None, listed: Sequence[tuple[int, int
     for at in instants:
         pick = head.at(at)
         told = None if pick is None else {"as_of": str(pick.as_of), "restatement": pick.restatement}
-        picks.append({"at": str(at), "pick": told})
+        space = None if pick is None else pick.row_suffix.decode().rpartition(":")[2]
+        picks.append({"at": str(at), "pick": told, "space": space})
     return {
         "name": name,
         "head": None if content is None else content.decode(),
