@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 from featurekit.errors import SettingsError
 from featurekit.urls import shown_url
@@ -110,7 +110,7 @@ def _read(url: str) -> Address:
     login, _, hosts = server.rpartition("@")
     if "@" in login or (scheme != "unix" and "@" in path):
         raise ValueError  # a password that cuts the URL short: what follows its / would be taken for a path
-    options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+    options = _options(query)
     if options.keys() - _allowed(scheme, deployment):
         raise ValueError
     if scheme == "unix":
@@ -137,6 +137,17 @@ def _read(url: str) -> Address:
         db=int(db),
         master=unquote(master),
     )
+
+
+def _options(query: str) -> dict[str, str]:
+    """Return the options of a URL; a + is a plus, as it is in the names of files."""
+    found: dict[str, str] = {}
+    for pair in query.split("&") if query else ():
+        name, mark, value = pair.partition("=")
+        if not mark or name in found:
+            raise ValueError
+        found[name] = unquote(value)
+    return found
 
 
 def _allowed(scheme: str, deployment: Deployment) -> frozenset[str]:
