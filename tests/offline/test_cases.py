@@ -49,6 +49,8 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
     "sum_v": {"sql": "sum(v)", "window": "30d"},
     "min_v": {"sql": "min(v)", "window": "30d"},
     "max_v": {"sql": "max(v)", "window": "30d"},
+    "std_v": {"sql": "stddev_samp(v)", "window": "30d"},
+    "sum_2s": {"sql": "sum(v)", "window": "2s"},
     "sum_x": {"sql": "sum(x)", "window": "30d"},
     "avg_x": {"sql": "avg(x)", "window": "30d"},
     "sum_money": {"sql": "sum(money)", "window": "30d"},
@@ -213,6 +215,12 @@ CASES: Final = (
         expected={"count_v": 2, "max_v": 2, "min_v": 1, "sum_v": 3, "n_7d": 3},
     ),
     Case(
+        number=34,
+        name="nulls are no values of an aggregate where all others are negative",
+        rows=(row(1, v=-3), row(2, v=None), row(3, v=-1)),
+        expected={"count_v": 2, "max_v": -1, "min_v": -3, "sum_v": -4, "n_7d": 3},
+    ),
+    Case(
         number=35,
         name="what cancels out averages to zero, and nothing averages to null",
         rows=(row(1, x=10.0), row(2, x=-10.0)),
@@ -236,7 +244,13 @@ CASES: Final = (
         number=46,
         name="extremes over several days are extremes of values",
         rows=(row(MINUTE, v=5), row(2 * MINUTE, v=3), row(3 * MINUTE, v=4)),
-        expected={"max_v": 5, "min_v": 3},
+        expected={"max_v": 5, "min_v": 3, "std_v": 1.0},
+    ),
+    Case(
+        number=49,
+        name="a window of two seconds holds the same rows on both paths",
+        rows=(row(2 * SECOND, v=32), row(2 * SECOND + 1, v=31)),
+        expected={"sum_2s": 32, "sum_v": 63},
     ),
     Case(  # V2
         name="an integer sum that does not fit is null, and does not wrap",
