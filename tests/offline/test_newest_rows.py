@@ -15,6 +15,7 @@ import pytest
 
 from featurekit.clock import DAY, HOUR
 from featurekit.compiled import CompiledView
+from featurekit.computing import Computation
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
@@ -22,12 +23,13 @@ from featurekit.offline import newest_reader, newest_rows
 from featurekit.offline.direct_source import DirectSource
 from featurekit.offline.newest_reader import NewestReader, Part, read_places
 from featurekit.offline.newest_rows import direct_view, events_in_reach
+from featurekit.rows import offline_schema
 from featurekit.types import Float64, Int64, String
 from tests.offline import logs, reference
 from tests.offline.conftest import EngineAt
 from tests.offline.reference import Latest
 from tests.offline.test_agreement import differences, of
-from tests.offline.worlds import compiled, features, materialized, python_rows, write_rows
+from tests.offline.worlds import bits, compiled, features, materialized, python_rows, write_rows
 
 TTLS = {"d": "1d", "f": "1h", "i": "2d", "m": "1d", "t": None, "b": "1d", "day": "7d", "ts": None, "w": "1d", "x": "1d"}
 LENGTHS = {"1h": HOUR, "1d": DAY, "2d": 2 * DAY, "7d": 7 * DAY, None: None}
@@ -188,5 +190,13 @@ def test_spark_reads_them_in_as_many_tasks_as_it_runs(engine_at: EngineAt, tmp_p
     assert engine.numbered(5).rdd.getNumPartitions() == 5
     assert engine.parallelism >= 1
     for as_of in logs.AS_OFS[:2]:
-        found, spark = direct(view, tmp_path, as_of), materialized(engine, view, as_of)
-        assert repr(sorted(found.items())) == repr(sorted(spark.items()))
+        rows_of = Computation(history=None)(engine, view, as_of)
+        assert isinstance(rows_of.read, NewestReader)
+        table = engine.to_arrow(engine.map_batches(rows_of.frame, rows_of.read, offline_schema(view)))
+        assert table.schema.names == list(offline_schema(view).names)
+        found = {tuple(row.pop(key.name) for key in view.keys): row for row in python_rows(table)}
+        spark = materialized(engine, view, as_of)
+        assert len(found) == table.num_rows > 5
+        assert {key: {name: bits(value) for name, value in row.items()} for key, row in found.items()} == {
+            key: {name: bits(value) for name, value in row.items()} for key, row in spark.items()
+        }
