@@ -29,6 +29,7 @@ class Calls:
         self.store = store
         self.timeout_ms = checked_ms(timeout_ms)
         self.retries = retries
+        self.last_failure = "another client's reads failed"  # as long as none of ours has, and a breaker is shared
         each_ms = retries.attempt_ms
         self.longest_read_s = _LONGEST_READ_S if each_ms is None else min(_LONGEST_READ_S, each_ms / 1000)
         self.breaker = breaker
@@ -76,7 +77,7 @@ class Call:
             raise BreakerOpenError(
                 "the online store is not asked: it has failed again and again",
                 where=calls.store,
-                why=f"after a run of failures it is left alone for {calls.breaker.open_ms} ms, then tried by one read",
+                why=f"{calls.last_failure}; it is left alone for {calls.breaker.open_ms} ms, then tried by one read",
                 try_="see why it fails; nothing needs to be done here once it answers",
             )
         if not self._tries:
@@ -95,6 +96,7 @@ class Call:
         if self._admission is REFUSED:  # it was not sent
             return None
         calls = self._calls
+        calls.last_failure = error.what
         if isinstance(error, OnlineStoreTimeoutError) and self._allowed_s < _LEAST_TOLD_S:
             calls.breaker.dropped(self._admission)
         else:

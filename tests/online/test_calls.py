@@ -252,6 +252,7 @@ def test_an_open_breaker_refuses_at_once_and_the_failure_that_opened_it_is_told(
         second.admit()
     assert second.failed(caught.value) is None
     assert caught.value.where == "redis://here"
+    assert caught.value.why == "away; it is left alone for 1000 ms, then tried by one read"
 
 
 def test_who_gave_it_no_time_says_nothing_of_the_store(watch: Watch) -> None:
