@@ -193,6 +193,8 @@ def run(
             switcher.start(seed + kills)
             switcher.wait_until_ready()
             _receive(pipes, latest)
+            answered = sum(one.get("switch_lookups", 0) for one, _ in latest)
+            print(f"{kills} kills, {answered:,} lookups", file=sys.stderr, flush=True)
         is_over.set()
         for number, pipe in enumerate(pipes):
             try:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from featurekit import refreshing
 from featurekit.apply import switch_ready
 from featurekit.clock import DAY, HOUR, MINUTE
 from featurekit.collecting import Collected, Collector
 from featurekit.errors import NotRegisteredError
 from featurekit.leasing import leased
-from featurekit.offline.history import History
-from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import begin_refresh
@@ -27,49 +23,9 @@ from featurekit.registry.registry import Registry, Writer
 from featurekit.status import Status
 from tests.refreshed import PLACE, Refreshed
 from tests.registry.definitions import compiled
-from tests.registry.states import NOW, TODAY
+from tests.registry.states import TODAY
 from tests.registry.test_registry import RECORD
-from tests.test_rolling_back import Killed, dies, roll
-
-WINDOW = ("sum(amount), window: 7d", "sum(amount), window: 8d")
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("state")
-    yield embedded.start(folder).url
-    embedded.stop(folder)
-
-
-@pytest.fixture
-def shop(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refreshed]:
-    """The shop, refreshed twice at 03:00."""
-    store = RedisStore(url)
-    store.delete(b"*")
-    registry = Registry(
-        f"sqlite:///{tmp_path / 'registry.db'}",
-        project=PLACE.project,
-        environment=PLACE.environment,
-        models=tmp_path / "models",
-    )
-    history = History(tmp_path / "history", project=PLACE.project, environment=PLACE.environment)
-    shop = Refreshed(compiled=compiled(tmp_path), store=store, url=url, registry=registry, now=NOW, history=history)
-    monkeypatch.setattr(refreshing, "materialize", shop.materialize)
-    shop.register()
-    shop.refresh(TODAY - DAY)
-    shop.refresh(TODAY)
-    yield shop
-    store.close()
-
-
-@pytest.fixture
-def moved(shop: Refreshed, tmp_path: Path) -> Refreshed:
-    """The shop, whose readers moved to a second version two hours ago; the first is needed by nobody since."""
-    shop.compiled = compiled(tmp_path, WINDOW)
-    shop.register()
-    shop.refresh(TODAY)
-    shop.now += 2 * HOUR
-    return shop
+from tests.versions.rolling import LATER, Killed, dies, roll
 
 
 def gc(shop: Refreshed, *, dry_run: bool = False, grace: int = HOUR) -> Collected:
@@ -107,13 +63,13 @@ def test_a_version_that_nothing_needs_goes_with_all_that_it_had(moved: Refreshed
     done = gc(moved)
 
     assert replace(told, is_dry=False) == done
-    assert (done.services, done.views, done.rows) == (["score@1", "spend@1"], ["spend@1"], 6)
-    assert len(done.spaces) == 2
+    assert (done.services, done.views, done.rows) == (["score@1", "spend@1"], ["spend@1"], 9)
+    assert len(done.spaces) == 3
     assert len(done.plans) == 2
     version = done.spaces[0].partition(":")[0].encode()
     gone = before - keys(moved)
-    # Two refreshes with a marker and three rows each, the head, two plans, two pointers.
-    assert len(gone) == 2 * 4 + 1 + 2 + 2
+    # Three refreshes with a marker and three rows each, the head, two plans, two pointers.
+    assert len(gone) == 3 * 4 + 1 + 2 + 2
     assert not [key for key in keys(moved) if version in key]
     assert statuses(moved, "spend") == {Status.PRESENT}
     with pytest.raises(NotRegisteredError, match="'spend@1' is not registered") as caught:
@@ -131,11 +87,11 @@ def test_a_dry_run_changes_nothing(moved: Refreshed) -> None:
 def test_within_the_grace_it_stays_and_is_told(moved: Refreshed) -> None:
     done = gc(moved, grace=3 * HOUR)
     assert (done.views, done.spaces) == ([], [])
-    assert {(one.name, one.since) for one in done.waiting} == {("score@1", NOW), ("spend@1", NOW)}
+    assert {(one.name, one.since) for one in done.waiting} == {("score@1", LATER), ("spend@1", LATER)}
 
 
 def test_what_is_pinned_stays_until_the_grace_after_its_release(moved: Refreshed) -> None:
-    pin_version(moved.registry, "score@1", "mobile", NOW)
+    pin_version(moved.registry, "score@1", "mobile", LATER)
     assert gc(moved).views == []
     client = FeatureClient(moved.url, project=PLACE.project, environment=PLACE.environment, clock=lambda: moved.now)
     with client:

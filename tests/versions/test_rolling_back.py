@@ -2,75 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from featurekit import refreshing, rolling_back
+from featurekit import rolling_back
 from featurekit.clock import DAY, HOUR, Instant
 from featurekit.errors import NotRegisteredError, RollbackError
 from featurekit.offline.history import History, served_at
 from featurekit.offline.served_refreshes import NOBODY, picks
-from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import read_head
-from featurekit.registry.registry import Registry, Writer
-from featurekit.rolling_back import RolledBack, rollback_view
+from featurekit.registry.registry import Writer
 from featurekit.serving_history import served_history
 from featurekit.status import Status
 from tests.refreshed import PLACE, Refreshed
-from tests.registry.definitions import compiled
-from tests.registry.states import NOW, TODAY
-
-LATER = NOW + HOUR
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("state")
-    yield embedded.start(folder).url
-    embedded.stop(folder)
-
-
-@pytest.fixture
-def shop(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refreshed]:
-    """The shop, refreshed on three days; it is the third day, 04:00."""
-    store = RedisStore(url)
-    store.delete(b"*")
-    registry = Registry(
-        f"sqlite:///{tmp_path / 'registry.db'}",
-        project=PLACE.project,
-        environment=PLACE.environment,
-        models=tmp_path / "models",
-    )
-    history = History(tmp_path / "history", project=PLACE.project, environment=PLACE.environment)
-    shop = Refreshed(
-        compiled=compiled(tmp_path), store=store, url=url, registry=registry, now=NOW - 2 * DAY, history=history
-    )
-    monkeypatch.setattr(refreshing, "materialize", shop.materialize)
-    shop.register()
-    for as_of in (TODAY - 2 * DAY, TODAY - DAY, TODAY):
-        shop.refresh(as_of)
-        shop.now += DAY
-    shop.now = LATER
-    yield shop
-    store.close()
-
-
-def roll(shop: Refreshed, view: str = "spend", *, to: Instant | None = None, is_forward: bool = False) -> RolledBack:
-    assert shop.history is not None
-    return rollback_view(
-        view,
-        to=to,
-        is_forward=is_forward,
-        registry=shop.registry,
-        store=shop.store,
-        namespace=PLACE,
-        history=shop.history,
-        now=shop.now,
-    )
+from tests.registry.states import TODAY
+from tests.versions.rolling import LATER, Killed, dies, roll
 
 
 def looked_up(shop: Refreshed) -> Instant | None:
@@ -201,23 +150,6 @@ def test_a_view_that_nobody_registered_can_not_go_back(shop: Refreshed) -> None:
         roll(shop, "nothing")
     with pytest.raises(NotRegisteredError, match="there is no view version 'spend@7'"):
         roll(shop, "spend@7")
-
-
-class Killed(BaseException):
-    """What takes a process away between two of its steps."""
-
-
-def dies(patch: pytest.MonkeyPatch, owner: type, method: str, *, at: int) -> None:
-    """Let a method raise Killed at its call number `at`, and never do its work."""
-    real, calls = getattr(owner, method), [0]
-
-    def counted(*given: object, **named: object) -> object:
-        calls[0] += 1
-        if calls[0] == at:
-            raise Killed
-        return real(*given, **named)
-
-    patch.setattr(owner, method, counted)
 
 
 STEPS = {"the registry": (Writer, 1), "the head": (RedisStore, 2), "the history": (History, 1)}
