@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from featurekit.arrow_types import to_arrow
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView, SlotFunction
+from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.arrow_columns import by_bits, canonical_column, computed, ranks_as_spark, whole_column
 from featurekit.offline.direct_source import DirectSource, direct_source
 from featurekit.offline.engine import BatchEngine
@@ -43,6 +44,8 @@ def direct_view(engine: BatchEngine, view: CompiledView) -> DirectSource | str:
         return "it has aggregates"
     if not view.columns or not all(is_feature_computed_here(feature) for feature in view.features):
         return "a feature is computed row by row"
+    if view.where is not None and not columns_of(view.where):
+        return "its where names no column"
     return direct_source(view, engine.root)
 
 
@@ -162,9 +165,8 @@ def _candidates(source: DirectSource, group: _Group, as_of: Instant) -> tuple[tu
     """Return keys, event, created and place of a row group's rows that are visible and pass the view's `where`."""
     view = source.view
     conditions = [] if view.where is None else [view.where]
-    names = dict.fromkeys((*(key.source_column for key in view.keys), *view.source.time_columns))
-    if conditions:
-        names |= dict.fromkeys(column.name for column in view.columns)
+    asked = {column.name for condition in conditions for column in columns_of(condition)}
+    names = dict.fromkeys((*(key.source_column for key in view.keys), *view.source.time_columns, *sorted(asked)))
     table = pq.ParquetFile(group.path).read_row_group(group.number, columns=list(names))
     columns = {name: canonical_column(whole_column(table[name], source.columns[name])) for name in names}
     event = columns[view.source.event_timestamp].cast(pa.int64())
@@ -174,7 +176,7 @@ def _candidates(source: DirectSource, group: _Group, as_of: Instant) -> tuple[tu
     kept = pc.and_(pc.less(event, as_of), pc.less_equal(created, as_of + view.view.allowed_lateness))
     if (since := view.since(as_of)) is not None:
         kept = pc.and_(kept, pc.greater_equal(event, since))
-    for found in computed(conditions, columns, view.columns):
+    for found in computed(conditions, columns, [column for column in view.columns if column.name in asked]):
         kept = pc.and_(kept, found)
     for key in view.keys:
         kept = pc.and_(kept, columns[key.source_column].is_valid())

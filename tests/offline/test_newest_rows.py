@@ -178,6 +178,9 @@ def test_what_spark_has_to_compute_is_said(tmp_path: Path) -> None:
     view, _ = view_of(tmp_path, rows, keys={"name": String()})
     cluster: Any = Machine(tmp_path, is_local=False)
     assert direct_view(cluster, view) == "the executors run on other machines"
+    machine: Any = Machine(tmp_path)
+    always, _ = view_of(tmp_path / "always", rows, keys={"name": String()}, where="1 = 1")
+    assert direct_view(machine, always) == "its where names no column"
 
 
 @pytest.mark.spark
