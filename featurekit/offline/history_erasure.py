@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -114,13 +114,15 @@ def _comparable(value: Any) -> Any:
 def erase_refresh(folder: Path, seek: Seek) -> Erased | None:
     """Take rows of the entities out of a refresh's folder, or out of a whole draft; None where it has none.
 
-    Of a folder that is no whole refresh, and is never read, all is deleted where a file has any or can't be read.
+    For who holds the lease on it. Of a folder that is no whole refresh, and is never read, all is deleted where a file
+    has any or can't be read.
     """
     entry = read_entry(folder)
     if isinstance(entry, BrokenRefresh):
         return drop_if_held(folder, seek)
-    listed = {file.name: file for file in entry.files}
+    listed = {file.name for file in entry.files}
     found = {path: count for path in sorted(folder.glob(PARTS)) if (count := _counted(path, seek, path.name in listed))}
+    _drop_strays(folder, listed | {file.name for file in entry.retired})
     if not found:
         return None
     with written_here(folder):
@@ -134,6 +136,14 @@ def erase_refresh(folder: Path, seek: Seek) -> Erased | None:
         for path in found:
             path.unlink(missing_ok=True)
     return Erased(where=folder, rows=sum(found.values()), files=len(found))
+
+
+def _drop_strays(folder: Path, known: Collection[str]) -> None:
+    """Delete files that nobody reads: of a run that died between writing one and naming it."""
+    for path in folder.glob(PARTS):
+        if path.name not in known:
+            with written_here(path):
+                path.unlink(missing_ok=True)
 
 
 def _counted(path: Path, seek: Seek, is_listed: bool) -> int:
