@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from featurekit.clock import DAY, HOUR, Instant, parse_instant
 from featurekit.online.client import FeatureClient
+from featurekit.online.keys import KeySpace
 from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
+from featurekit.online.refresh import begin_refresh, complete_refresh
 from featurekit.plan import LookupPlan, PlanView
 from featurekit.status import Status
 from featurekit.types import (
@@ -40,9 +42,9 @@ from tests.online.servers import (
     NAMESPACE,
     flush,
     key_space,
-    materialize,
     offline_batch,
     plan_field,
+    row_sink,
     service_plan,
     view_plan,
 )
@@ -120,10 +122,14 @@ def write(data: st.DataObject, url: str, store: RedisStore, plan: LookupPlan) ->
     for view in plan.views:
         names = [key.name for key in view.keys]
         rows = {tuple(one[name] for name in names): one for one in entities if all(one[n] is not None for n in names)}
-        for day, again in sorted(data.draw(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=3))):
+        refreshes = data.draw(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=3))
+        live = data.draw(st.sampled_from([None, None, 0, 1]))  # in place: all in one space, and the last not complete
+        for place, (day, again) in enumerate(sorted(refreshes), start=1):
             as_of = BEGIN + day * DAY
             written = [row for row in rows.values() if data.draw(st.booleans())]
-            materialized(data, url, store, view, as_of, again, written)
+            space = key_space(view, as_of, restatement=again).at(as_of, again, live)
+            is_whole = live is None or place < len(refreshes) or data.draw(st.booleans())
+            materialized(data, url, store, view, space, written, is_whole=is_whole)
             instants |= {as_of, as_of + 2 * HOUR, as_of + DAY, as_of + 40 * HOUR}
     body = PlanBody.of(plan)
     publish_plans(store, NAMESPACE, [body])
@@ -136,9 +142,10 @@ def materialized(
     url: str,
     store: RedisStore,
     view: PlanView,
-    as_of: Instant,
-    again: int,
+    space: KeySpace,
     entities: Sequence[dict[str, Any]],
+    *,
+    is_whole: bool,
 ) -> None:
     rows = [
         {**{key.name: one[key.name] for key in view.keys}}
@@ -151,10 +158,12 @@ def materialized(
         for field in view.fields
         if field.is_latest
     }
-    completed = as_of + data.draw(st.sampled_from([0, 3 * HOUR, 30 * HOUR]))
-    batch = offline_batch(view, rows, statuses)
-    materialize(store, url, view, as_of, batch, completed_at=completed, restatement=again)
-    damage(data, url, key_space(view, as_of, restatement=again).row_suffix)
+    completed = space.as_of + data.draw(st.sampled_from([0, 3 * HOUR, 30 * HOUR]))
+    refresh = begin_refresh(store, space, expires_in_s=3600)
+    list(row_sink(url, view, space)(iter([offline_batch(view, rows, statuses)])))
+    if is_whole:
+        complete_refresh(store, refresh, grid=view.grid, completed_at=completed, rows=len(rows))
+    damage(data, url, space.row_suffix)
 
 
 def damage(data: st.DataObject, url: str, suffix: bytes) -> None:
@@ -176,7 +185,7 @@ def damage(data: st.DataObject, url: str, suffix: bytes) -> None:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(plan=plans(), data=st.data())
 def test_the_reader_answers_as_the_client_does(
