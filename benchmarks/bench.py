@@ -8,14 +8,18 @@ Exits with 1 where importing the client loads a library that it must not.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import imports, lookup, materialize
+from benchmarks import bench_online, imports, materialize
+from benchmarks.online_shapes import SHAPES
+from benchmarks.online_turns import Timing, in_turns
+from benchmarks.online_world import make_tables, publish_services, write_view
 from benchmarks.report import finish
 from featurekit.online import embedded
 
@@ -34,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         state = Path(folder) / "state"
         try:
             server = embedded.start(state)
-            timings = lookup.measure(server.url, rounds=2 if quick else 5, calls=200 if quick else 1000, seed=SEED)
-            lookup.print_table(timings)
+            timings = _lookups(server.url, rounds=2 if quick else 5)
+            bench_online.print_table(timings, {})
             speed = materialize.measure(
                 Path(folder), entities=10_000 if quick else 100_000, features=50, rounds=2 if quick else 5, seed=SEED
             )
@@ -48,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finish(
         "bench",
         {
-            "lookup_1x50_vs_raw": timings.get("numpy", 1, 50).vs_raw,
-            "lookup_100x50_vs_raw": timings.get("numpy", 100, 50).vs_raw,
+            "lookup_1x50_vs_raw": _vs_raw(timings["1x50_numbers"]),
+            "lookup_100x50_vs_raw": _vs_raw(timings["100x50_numbers"]),
             "materialize_rows_per_s": round(speed.rows_per_s),
             "materialize_vs_mset": speed.vs_mset,
             "import_ms": client.ms,
@@ -57,13 +61,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         },
         details={
             "imports": [asdict(cost) for cost in costs],
-            "lookup": asdict(timings),
+            "lookup": bench_online.details(timings),
             "materialize": asdict(speed),
             "heavy_libraries_loaded": forbidden,
         },
         seed=SEED,
     )
     return 1 if forbidden else 0
+
+
+def _lookups(url: str, *, rounds: int) -> bench_online.Results:
+    """Return what lookups of fifty numbers take, of one entity and of a hundred."""
+    spaces = {view: write_view(url, view, table) for view, table in make_tables(SEED).items()}
+    publish_services(url)
+    shapes = [shape for shape in SHAPES if shape.name in ("1x50_numbers", "100x50_numbers")]
+    with asyncio.Runner() as runner, bench_online.Sides(url, spaces, runner, feast=None) as sides:
+        return {shape.name: in_turns(sides.forms(shape), rounds=rounds, turns=2) for shape in shapes}
+
+
+def _vs_raw(forms: Mapping[str, Timing]) -> float:
+    return forms["numpy"].over(forms["raw"])
 
 
 if __name__ == "__main__":

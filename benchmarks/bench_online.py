@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import pyarrow.parquet as pq
@@ -57,7 +58,12 @@ class Sides:
         self.raw = redis.Redis.from_url(url)
         self.async_raw = redis.asyncio.Redis.from_url(url)
 
-    def close(self) -> None:
+    def __enter__(self) -> Sides:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.client.close()
         self.raw.close()
         self._runner.run(self.async_client.close())
@@ -213,7 +219,8 @@ def _values(results: Results, memory: Mapping[str, Mapping[str, float]], differ:
     return {**found, "differ": differ}
 
 
-def _print(results: Results, memory: Mapping[str, Mapping[str, float]]) -> None:
+def print_table(results: Results, memory: Mapping[str, Mapping[str, float]]) -> None:
+    """Print the timings, a line for each form at each shape, and what the server's memory holds."""
     print(f"{'shape':>15} {'form':>9} {'p50 µs':>9} {'p99 µs':>9} {'CPU µs':>9} {'vs raw':>7}")
     for shape, forms in results.items():
         for form, one in forms.items():
@@ -252,25 +259,27 @@ def main(arguments: Sequence[str]) -> int:
                 feast.ask("write", view)
         spaces = {view: write_view(server.url, view, table) for view, table in tables.items()}
         publish_services(server.url)
-        sides = Sides(server.url, spaces, runner, feast)
-        for shape in SHAPES:
-            if options.only and shape.name not in options.only:
-                continue
-            differ += sides.differing(shape, folder)
-            results[shape.name] = in_turns(sides.forms(shape), rounds=options.rounds, turns=options.turns)
-        sides.close()
-    _print(results, memory)
-    details = {
-        "shapes": {shape: {form: _details(one) for form, one in forms.items()} for shape, forms in results.items()},
-        "memory_bytes_per_entity": memory,
-        "entities": ENTITIES,
-    }
-    finish("bench-online", _values(results, memory, differ), details=details, seed=SEED, file="bench-online")
+        with Sides(server.url, spaces, runner, feast) as sides:
+            for shape in SHAPES:
+                if options.only and shape.name not in options.only:
+                    continue
+                differ += sides.differing(shape, folder)
+                results[shape.name] = in_turns(sides.forms(shape), rounds=options.rounds, turns=options.turns)
+    print_table(results, memory)
+    told = {"shapes": details(results), "memory_bytes_per_entity": memory, "entities": ENTITIES}
+    finish("bench-online", _values(results, memory, differ), details=told, seed=SEED, file="bench-online")
     return 1 if differ else 0
 
 
-def _details(timing: Timing) -> dict[str, Any]:
-    return {"p50_us": timing.p50_us, "p99_us": timing.p99_us, "cpu_us": timing.cpu_us, "medians_us": timing.medians}
+def details(results: Results) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the timings as a results file keeps them."""
+    return {
+        shape: {
+            form: {"p50_us": one.p50_us, "p99_us": one.p99_us, "cpu_us": one.cpu_us, "medians_us": one.medians}
+            for form, one in forms.items()
+        }
+        for shape, forms in results.items()
+    }
 
 
 if __name__ == "__main__":

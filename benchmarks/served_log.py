@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,13 +17,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.lookup import _own_server, _turns, _write_world
+from benchmarks.online_shapes import ENTITIES, PROJECT
+from benchmarks.online_turns import Form, Timing, calling, in_turns
+from benchmarks.online_world import ENVIRONMENT, NOW, make_tables, publish_services, write_view
 from benchmarks.report import finish
-from featurekit.clock import DAY
+from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.served_log import ServedLog
 
-FEATURES: Final = 50
+SERVICE: Final = "numbers"
+_BLOCK: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,34 +44,39 @@ class Cost:
 def measure(url: str, folder: Path, *, rounds: int, calls: int, sample: float = 1.0, seed: int = 7) -> list[Cost]:
     """Return what the log costs lookups of 1 and of 100 entities."""
     random = np.random.default_rng(seed)
-    _write_world(url, FEATURES, random)
+    write_view(url, SERVICE, make_tables()[SERVICE])
+    publish_services(url)
     found = []
-    with ServedLog(folder, project="bench", environment="lookup", sample=sample) as log:
-        logged = FeatureClient(url, project="bench", environment="lookup", clock=lambda: DAY, log=log)
-        plain = FeatureClient(url, project="bench", environment="lookup", clock=lambda: DAY)
-        with logged, plain:
-            for entities in (1, 100):
-                users = [int(user) for user in random.integers(0, 10_000, entities)]
-                asked = {"user_id": users[0] if entities == 1 else users}
-                service = f"service_{FEATURES}"
-                forms: dict[str, Callable[[], Any]] = {
-                    "plain": partial(_looked_up, plain, service, asked),
-                    "logged": partial(_looked_up, logged, service, asked),
-                }
-                for call in forms.values():
-                    for _ in range(100):
-                        call()
-                found.append(_cost(entities, [_turns(forms, calls) for _ in range(rounds)]))
+    options: dict[str, Any] = {"project": PROJECT, "environment": ENVIRONMENT, "clock": lambda: NOW}
+    with (
+        ServedLog(folder, project=PROJECT, environment=ENVIRONMENT, sample=sample) as log,
+        FeatureClient(url, log=log, **options) as logged,
+        FeatureClient(url, **options) as plain,
+    ):
+        for entities in (1, 100):
+            users = [int(user) for user in random.integers(0, ENTITIES, entities)]
+            asked = [{"user_id": users[0] if entities == 1 else users}]
+            forms: dict[str, Form] = {
+                name: calling(partial(_look_up, client), asked, _BLOCK)
+                for name, client in (("plain", plain), ("logged", logged))
+            }
+            timings = in_turns(forms, rounds=rounds, turns=-(-calls // _BLOCK))
+            found.append(_cost(entities, timings))
     if log.counts.lost:
         raise AssertionError(f"the log lost rows: {log.counts}")
     return found
 
 
-def _looked_up(client: FeatureClient, service: str, asked: Any) -> None:
-    client.lookup(service, asked).matrix()
+def _look_up(client: FeatureClient, asked: Any) -> None:
+    client.lookup(SERVICE, asked).matrix()
 
 
-def _cost(entities: int, samples: list[dict[str, npt.NDArray[np.float64]]]) -> Cost:
+def _cost(entities: int, timings: Mapping[str, Timing]) -> Cost:
+    samples = [
+        {name: np.array([wall for turn in timing.rounds[i] for wall in turn.walls]) for name, timing in timings.items()}
+        for i in range(len(timings["plain"].rounds))
+    ]
+
     def ratio(of: Callable[[npt.NDArray[np.float64]], Any]) -> float:
         return float(np.median([of(one["logged"]) / of(one["plain"]) for one in samples]))
 
@@ -89,8 +97,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--calls", type=int, default=5000)
     asked = parser.parse_args()
-    with _own_server() as url, tempfile.TemporaryDirectory() as folder:
-        found = measure(url, Path(folder), rounds=asked.rounds, calls=asked.calls)
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder) / "state"
+        try:
+            found = measure(embedded.start(state).url, Path(folder) / "log", rounds=asked.rounds, calls=asked.calls)
+        finally:
+            embedded.stop(state)
     print(f"{'entities':>8} {'plain µs':>9} {'logged µs':>9} {'p50':>6} {'p99':>6} {'mean':>6}")
     for one in found:
         print(
