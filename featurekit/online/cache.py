@@ -228,7 +228,8 @@ class CachedReads:
                 self._seen[key] = (value, read_s)
             if only_seen or not is_latest or None in values:
                 return None
-            belief = _Belief(values, read_s, self._runs(controls))
+            before = self._beliefs.get(controls)
+            belief = _Belief(values, read_s, self._runs(controls) if before is None else before.runs)
             if len(self._beliefs) >= _MAX_BELIEFS or len(self._seen) >= 2 * _MAX_BELIEFS:
                 self._beliefs.clear()
                 self._seen.clear()

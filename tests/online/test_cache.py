@@ -23,6 +23,7 @@ from featurekit.online.cache import Cache
 from featurekit.online.client import FeatureClient
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
+from featurekit.online.redis.rights import SERVING
 from featurekit.online.store import Value
 from featurekit.online.tracking import Hearing
 from featurekit.status import Status
@@ -332,7 +333,7 @@ def test_a_user_who_may_not_hear_has_the_bound(tmp_path: Path) -> None:
         store = RedisStore(server.url)
         publish(store, PLAN)
         write(store, server.url, {1: 10})
-        server.ask("ACL", "SETUSER", "reader", "on", ">secret", "%R~fk:*", "+mget", "+hello")
+        server.ask("ACL", "SETUSER", "reader", "on", ">secret", "%R~fk:*", "-@all", "+mget")
         url = server.url.replace("redis://", "redis://reader:secret@")
         with FeatureClient(
             url, project="shop", environment="test", clock=lambda: AS_OF + 9 * DAY, cache=Cache(max_staleness="200ms")
@@ -346,6 +347,10 @@ def test_a_user_who_may_not_hear_has_the_bound(tmp_path: Path) -> None:
             write(store, server.url, {1: 11}, as_of=AS_OF + DAY)
             time.sleep(0.25)
             assert values(client, 1) == [11]
+        server.ask("ACL", "SETUSER", "reader", *SERVING.split())
+        with FeatureClient(url, project="shop", environment="test", cache=Cache()) as client:
+            client.lookup("service", {"user_id": 1})
+            until(lambda: client.hearing is Hearing.ON, "the server to be heard with the rights that are documented")
         store.close()
 
 
