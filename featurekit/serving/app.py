@@ -7,8 +7,9 @@
     GET  /openapi.json, /docs     what can be asked, for programs and for people
     GET  /metrics                 what was asked, for Prometheus
 
-A lookup of few values is answered in the event loop, which costs less than to hand it to a thread; all else is worked
-out in one, from the body's bytes to the answer's. A batcher would stand where `Api.predict` runs its model.
+A lookup of few values is answered in the event loop: it takes a moment, and holds no thread while the store answers,
+however far away that is. All else is worked out in a thread, from the body's bytes to the answer's. A batcher would
+stand where `Api.predict` runs its model.
 """
 
 from __future__ import annotations
