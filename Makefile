@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-online bench-imports fuzz-codec faults-online incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-online bench-cache bench-imports fuzz-codec faults-online incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
@@ -102,6 +102,9 @@ bench-time: setup ## training sets beside a plain Spark join and Feast (in an en
 
 bench-materialize: setup ## a refresh of 100,000 to 1,000,000 entities, beside raw SETs and Feast's Spark engine on one redis-server
 	$(RUN) -m benchmarks.bench_materialize
+
+bench-cache: setup ## lookups that the client's cache answers, beside those that read and a raw MGET; memory of a row
+	$(RUN) -m benchmarks.bench_cache
 
 bench-online: setup ## lookups beside a raw MGET of the same bytes and beside Feast, on one Redis server; memory too
 	$(RUN) -m benchmarks.bench_online

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ from featurekit.errors import OnlineStoreError, SettingsError
 from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.breaker import Breaker
-from featurekit.online.cache import Cache
+from featurekit.online.cache import Cache, CachedReads
 from featurekit.online.client import FeatureClient
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
@@ -411,3 +411,37 @@ def test_who_forgets_to_close_leaves_no_thread(url: str) -> None:
 def test_nonsense_is_refused(nonsense: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         Cache(**nonsense)
+
+
+def test_rows_of_a_space_that_is_written_in_place_are_used_beside_the_head_they_were_read_beside() -> None:
+    """The entity's row was overwritten when the head moved: beside the new head, the one before would read as none."""
+    prefix = NAMESPACE.prefix
+    controls = [NAMESPACE.pointer("service"), prefix + b"head:view@01234567", prefix + b"space:view@01234567:live"]
+    row_of = NAMESPACE.row_prefix() + b"%d}:view@01234567:live"
+    cached = CachedReads(Cache(tracking=False), NAMESPACE, Passing())
+    stored: dict[bytes, bytes | None] = dict(zip(controls, [b"pointer", b"first head", b"marker"], strict=True))
+    stored |= {row_of % 1: b"one, first", row_of % 2: b"two, first"}
+    asked: list[list[bytes]] = []
+
+    def lookup(*users: int) -> list[Value]:
+        def reads() -> Generator[list[bytes], list[Value], list[Value]]:
+            return (yield [*controls, *(row_of % user for user in users)])
+
+        steps = cached.steps(reads())
+        try:
+            keys = next(steps)
+            while True:
+                asked.append(keys)
+                keys = steps.send([stored.get(key) for key in keys])
+        except StopIteration as done:
+            return list(done.value[len(controls) :])
+
+    assert lookup(1) == [b"one, first"]
+    assert lookup(1, 2) == [b"one, first", b"two, first"]
+    assert len(asked[-1]) == len(controls) + 1
+    stored |= {controls[1]: b"second head", row_of % 1: b"one, second", row_of % 2: b"two, second"}
+    assert lookup(3, 1) == [None, b"one, second"]
+    assert lookup(1, 2) == [b"one, second", b"two, second"]
+    asked.clear()
+    assert lookup(2, 1, 3) == [b"two, second", b"one, second", None]
+    assert asked == []
