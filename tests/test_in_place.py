@@ -208,10 +208,11 @@ def test_readers_are_answered_throughout_when_a_view_comes_to_be_written_in_plac
 
 
 def test_a_clock_that_is_behind_is_answered_by_the_refresh_before(shop: Refreshed) -> None:
-    shop.now = NOW + DAY
+    shop.rows, shop.now = 2, NOW + DAY
     shop.refresh(TOMORROW)
     shop.now = NOW + DAY - MINUTE
     assert answer(shop, 0) == (True, TODAY, Status.PRESENT, Reason.AHEAD)
+    assert answer(shop, 2) == (False, TODAY, Status.MISSING, Reason.AHEAD)  # it had a row, which was swept
     shop.now = TOMORROW + HOUR  # before the delay is over: the refresh in place is there all the same
     assert served_as_of(shop.store, PLACE, "spend", shop.view.fingerprint.data, NOW + DAY) == TOMORROW
 

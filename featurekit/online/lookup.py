@@ -267,7 +267,7 @@ def _views(
             each = iter(mine)
             mine = [None if key is None else next(each) for key in texts]
         if pick.is_live:
-            mine, reasons = rows_in_place(mine, pick.as_of, view.codec.identity)
+            mine, reasons = rows_in_place(mine, pick, view.codec.identity)
             found.append(ViewRows(rows=mine, as_of=pick.as_of, reasons=reasons))
         else:
             found.append(ViewRows(rows=mine, as_of=pick.as_of))

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """A refresh that can be served, and the texts its keys are made of; `is_live` where it was written in place."""
+    """A refresh that can be served, and the texts its keys are made of.
+
+    `is_live` where it was written in place, `is_overwritten` where a later one was, into the same keys.
+    """
 
     as_of: Instant
     restatement: int
@@ -36,6 +39,7 @@ class Pick:
     marker: bytes
     row_suffix: bytes
     is_live: bool = False
+    is_overwritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class PlannedView:
     def _read(self, content: bytes | None) -> ReadHead:
         delay = self.view.grid.availability_delay
         any_space = KeySpace(namespace=self._namespace, view=self.view.view, fingerprint=self.view.fingerprint, as_of=0)
-        picks = []
+        picks: list[Pick] = []
         for entry in reversed(decode_head(content).entries):
             space = any_space.at(entry.as_of, entry.restatement, entry.live)
             # Never before the grid says so: as-ofs lie on the grid, so this is as_of <= g(t) for every t. What was
@@ -115,6 +119,7 @@ class PlannedView:
                 marker=space.marker,
                 row_suffix=space.row_suffix,
                 is_live=entry.live is not None,
+                is_overwritten=any(later.marker == space.marker for later in picks),
             )
             picks.append(pick)
         return ReadHead(content, tuple(picks))
