@@ -112,7 +112,7 @@ def _history(value: Any) -> Any:
 class FeatureView(Definition):
     """Features of one entity from one source; `keys` maps join keys to source columns where the names differ.
 
-    `write: in_place` is for a view too large to stand twice in the online store: each refresh overwrites the one before.
+    `write: in_place` is for a view too large to stand twice in the store: each refresh overwrites the one before.
     """
 
     name: Name
