@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
+import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -445,3 +447,65 @@ def test_rows_of_a_space_that_is_written_in_place_are_used_beside_the_head_they_
     asked.clear()
     assert lookup(2, 1, 3) == [b"two, second", b"one, second", None]
     assert asked == []
+
+
+@pytest.mark.parametrize("changed", [[NAMESPACE.pointer("service")], [NAMESPACE.erased], None])
+def test_what_is_on_its_way_while_something_changes_is_answered_and_not_kept(
+    world: RedisStore, url: str, changed: list[bytes] | None
+) -> None:
+    with cached_client(CountingStore(url), Passing()) as client:
+        values(client, 2)
+        assert client._cached is not None
+        steps = client._steps("service", {"user_id": [1]}, None, AS_OF + 9 * DAY)
+        read = world.read(next(steps))
+        client._cached.forget(changed)
+        with pytest.raises(StopIteration) as done:
+            steps.send(read)
+        assert done.value.value.to_dict()[0]["view.x"] == 10
+        write(world, url, {1: 11}, as_of=AS_OF + DAY)
+        assert values(client, 1) == [11]
+
+
+def test_threads_that_share_a_cache_see_each_refresh_whole_and_in_time(world: RedisStore, url: str) -> None:
+    """Real threads, pushes and time: an answer is of one refresh, and of none that was replaced too long ago."""
+    users = list(range(20))
+    written_s: dict[int, float] = {}
+
+    def refresh(day: int) -> None:
+        write(world, url, dict.fromkeys(users, day), as_of=AS_OF + day * DAY)
+        written_s[day] = time.monotonic()
+
+    refresh(1)
+    wrong: list[Any] = []
+    days: set[int] = set()
+    is_done = threading.Event()
+    cache = Cache(max_staleness="300ms", max_bytes=20_000)
+    with FeatureClient(url, project="shop", environment="test", clock=lambda: AS_OF + 99 * DAY, cache=cache) as client:
+
+        def look_up(seed: int) -> None:
+            draw = random.Random(seed)
+            while not is_done.is_set():
+                begun_s = time.monotonic()
+                found = client.lookup("service", {"user_id": draw.sample(users, 4)})
+                seen = {value for row in found.to_dict() for value in row.values()}
+                days.update(seen)
+                replaced_s = written_s.get(min(seen) + 1)
+                for view, name in (("view", "view.x"), ("other", "other.y")):
+                    as_of = found.as_of[view]
+                    if as_of is None or set(found.to_numpy()[name].tolist()) != {(as_of - AS_OF) // DAY}:
+                        wrong.append(("mixed", found.to_dict(), found.as_of))
+                if replaced_s is not None and begun_s - replaced_s > 0.3:
+                    wrong.append(("old", seen, begun_s - replaced_s))
+
+        threads = [threading.Thread(target=look_up, args=(seed,)) for seed in range(3)]
+        for thread in threads:
+            thread.start()
+        for day in range(2, 40):
+            refresh(day)
+        time.sleep(0.4)
+        is_done.set()
+        for thread in threads:
+            thread.join()
+        assert client.counted().services["service"].from_cache > 0
+    assert wrong == []
+    assert len(days) > 3
