@@ -170,7 +170,8 @@ class Switcher:
             rollback_view(view, is_forward=True, now=self.tick(), **way)  # type: ignore[arg-type]
 
     def roll_registration(self) -> None:
-        """Let what the last registration moved go back, and most times forward again."""
+        """Register, let what that moved go back, and most times forward again."""
+        self.register()
         last = [one for one in self.registry.registrations() if one.status is RegistrationStatus.SWITCHED][-1]
         before = {(one.service, one.before) for one in self.registry.moves(last.id) if one.before is not None}
         versions = {(one.name, one.number): one for one in self.registry.service_versions()}
@@ -209,13 +210,13 @@ class Switcher:
     def act(self) -> str:
         """Do one thing, drawn by chance; return what."""
         acts: dict[Callable[[], None], int] = {
-            self.register: 3,
+            self.register: 2,
             self.refresh: 3,
             self.restate: 2,
             self.roll_view: 4,
-            self.roll_registration: 3,
+            self.roll_registration: 4,
             self.pin: 1,
-            self.gc: 3,
+            self.gc: 2,
         }
         (act,) = self.chance.choices(list(acts), list(acts.values()))
         try:
