@@ -309,6 +309,7 @@ class Pick(NamedTuple):
     as_of: int
     restatement: int
     live: int | None  # the number of the space that is written in place
+    is_overwritten: bool  # a later refresh is listed that was written into the same space
 
 
 def pick(head: bytes | None, delay: int, at: int) -> Pick | None:
@@ -317,9 +318,11 @@ def pick(head: bytes | None, delay: int, at: int) -> Pick | None:
     if document["format"] not in (1, 2):
         raise ValueError("a head of a later format")
     found = None
-    for as_of, again, visible_from, _, _, *live in document["entries"]:
+    entries = document["entries"]
+    for place, (as_of, again, visible_from, _, _, *live) in enumerate(entries, start=1):
         if visible_from <= at and (live or as_of + delay <= at):
-            found = Pick(as_of, again, live[0] if live else None)
+            is_overwritten = bool(live) and any(later[5:] == live for later in entries[place:])
+            found = Pick(as_of, again, live[0] if live else None, is_overwritten)
     return found
 
 
@@ -483,6 +486,7 @@ def _view_cells(
         elif written > as_of:
             as_of, ahead = written, "AHEAD"
     if row is None:
+        ahead = "AHEAD" if found.is_overwritten else None
         values = [_literal(field["empty"], kind) for field, kind in zip(fields, types, strict=True)]
         statuses = [
             "MISSING" if field["latest"] else ("NULL" if value is None else "PRESENT")
