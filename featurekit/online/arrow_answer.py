@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from featurekit.arrow_types import for_arrow, to_arrow
 from featurekit.errors import CodecError
-from featurekit.online.answer import Answer, Part
-from featurekit.online.arrow_message import Body, batch_head, padded_rows, read_batch
+from featurekit.online.answer import Answer
+from featurekit.online.arrow_message import BatchHead, Body, padded_rows, read_batch
 from featurekit.online.nested_arrow import arrow_array
 from featurekit.online.nested_columns import NestedColumn
 from featurekit.online.texts import TextBlock, shared_block
@@ -48,7 +48,9 @@ class ArrowPlan:
         self._buffers[self._flat] = np.cumsum([0, *sizes[:-1]]) if sizes else []
         self._buffer_count = sum(sizes)
         self._has_texts = 3 in sizes
-        self._heads: dict[int, bytes] = {}  # of batches without a NULL or a text, by count: they are always the same
+        self._heads: dict[
+            int, bytes
+        ] = {}  # of batches without a NULL, by count: but for texts they are always the same
 
     def table(self, answer: Answer, count: int) -> pa.Table:
         """Return the outputs as one table; null where there is no value."""
@@ -69,45 +71,50 @@ class ArrowPlan:
 
     def _batch(self, answer: Answer, valid: Mask | None, count: int) -> pa.RecordBatch:
         body = Body()
-        if valid is None and count in self._heads:
+        columns = len(self._flat)
+        kept = self._heads.get(count) if valid is None else None
+        if kept is not None and not self._has_texts:
             for part in answer.parts:
                 if _is_flat(part.kind):
                     body.add(_lines(part.values))
-            return read_batch(self._flat_schema, self._heads[count], body)
-        buffers = np.zeros((self._buffer_count, 2), np.int64)
-        null_counts = np.zeros(len(self._flat), np.int64)
-        for part in answer.parts:
-            if _is_flat(part.kind) and count:
-                at = self._buffers[part.outputs]
-                if isinstance(part.kind, String | Binary):
-                    _add_texts(part, body, buffers, at, count)
-                else:
-                    _add_values(part, body, buffers, at)
+            return read_batch(self._flat_schema, kept, body)
+        head = BatchHead.of(count, columns, self._buffer_count) if kept is None else BatchHead(kept, columns)
+        contents = []
+        for part in answer.parts if count else ():
+            if not _is_flat(part.kind):
+                continue
+            at = self._buffers[part.outputs] + 1
+            if isinstance(part.kind, String | Binary):
+                content, lines = _text_lines(part.values, count)
+                contents.append((at + 1, content))
+                size = 4 * (count + 1)
+            else:
+                lines = _lines(part.values)
+                size = _stored_bytes(part.values)
+            begins = body.add(lines)
+            if kept is None:
+                head.buffers[at, 0] = begins + np.arange(len(lines)) * (lines.nbytes // len(lines))
+                head.buffers[at, 1] = size
         if valid is not None and count:
             bits = padded_rows(np.packbits(valid[self._flat], axis=1, bitorder="little"))
-            firsts = self._buffers[self._flat]
-            buffers[firsts, 0] = body.add(bits) + np.arange(len(bits)) * bits.shape[1]
-            buffers[firsts, 1] = -(-count // 8)
-            null_counts = count - valid[self._flat].sum(axis=1)
-        head = batch_head(count, null_counts, buffers, body.size)
-        if valid is None and not self._has_texts:
+            at = self._buffers[self._flat]
+            head.buffers[at, 0] = body.add(bits) + np.arange(len(bits)) * bits.shape[1]
+            head.buffers[at, 1] = -(-count // 8)
+            head.null_counts[:] = count - valid[self._flat].sum(axis=1)
+        elif kept is None:
             if len(self._heads) >= _KEPT_HEADS:
                 self._heads.clear()
-            self._heads[count] = head
-        return read_batch(self._flat_schema, head, body)
+            self._heads[count] = head.content(body.size)
+        # Last, since all else has its place whatever the texts are.
+        for at, content in contents:
+            head.buffers[at, 0] = body.add(content)
+            head.buffers[at, 1] = content.nbytes
+        return read_batch(self._flat_schema, head.content(body.size), body)
 
 
 def _is_flat(kind: DataType) -> bool:
     """Return whether columns of a type are buffers of one array: numbers, instants, truths and texts."""
     return not (is_nested(kind) or kind.name == "void" or kind.name.startswith("decimal"))
-
-
-def _add_values(part: Part, body: Body, buffers: Ints, at: npt.NDArray[np.intp]) -> None:
-    values: Any = part.values
-    lines = _lines(values)
-    buffers[at + 1, 0] = body.add(lines) + np.arange(len(lines)) * (lines.nbytes // len(lines))
-    count = values.shape[1]
-    buffers[at + 1, 1] = -(-count // 8) if values.dtype == np.bool_ else count * values.itemsize
 
 
 def _lines(values: Any) -> npt.NDArray[Any]:
@@ -118,17 +125,19 @@ def _lines(values: Any) -> npt.NDArray[Any]:
     return padded_rows(np.ascontiguousarray(stored).view(np.uint8))
 
 
-def _add_texts(part: Part, body: Body, buffers: Ints, at: npt.NDArray[np.intp], count: int) -> None:
-    columns: Any = part.values
+def _stored_bytes(values: Any) -> int:
+    """Return how many bytes one column takes, without padding."""
+    count: int = values.shape[1]
+    return -(-count // 8) if values.dtype == np.bool_ else count * int(values.itemsize)
+
+
+def _text_lines(columns: Any, count: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Return columns of texts end to end, and for each where its texts begin and the last one ends."""
     content, ends = _text_bytes(columns)
-    # The columns' texts lie end to end; each column has its own stretch of where they begin.
     starts = np.zeros((len(columns), count + 1 + (count + 1) % 2), np.int32)
     starts[:, 1 : count + 1] = ends.reshape(len(columns), count)
     starts[1:, 0] = ends[count - 1 : -1 : count]
-    buffers[at + 1, 0] = body.add(starts) + np.arange(len(starts)) * (starts.shape[1] * 4)
-    buffers[at + 1, 1] = (count + 1) * 4
-    buffers[at + 2, 0] = body.add(content)
-    buffers[at + 2, 1] = content.nbytes
+    return content, starts
 
 
 def _text_bytes(columns: Sequence[Sequence[Any]]) -> tuple[npt.NDArray[np.uint8], Ints]:

@@ -30,6 +30,8 @@ _HEAD: Final = struct.Struct(
     "iIqIxxxx"  # the batch
     "xxxxI"  # how many nodes
 )
+_NODES_AT: Final = 8 + _HEAD.size
+_BODY_SIZE_AT: Final = 8 + 32
 
 
 class Body:
@@ -60,21 +62,39 @@ def padded_rows(content: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.pad(content, ((0, 0), (0, padding))) if padding else content
 
 
-def batch_head(count: int, null_counts: Ints, buffers: Ints, body_size: int) -> bytes:
-    """Return what stands before a body of `count` rows; `buffers` are where each begins there, and its bytes."""
-    nodes = np.full((len(null_counts), 2), count, np.int64)
-    nodes[:, 1] = null_counts
-    buffers_at = _HEAD.size + nodes.nbytes
-    head = _HEAD.pack(
-        16,
-        12, 24, 4, 6, 8, 16,
-        12, _METADATA_VERSION, _RECORD_BATCH, 56 - 24, body_size,
-        10, 24, 8, 4, 16,
-        16, 84 - 60, count, buffers_at + 4 - 72,
-        len(nodes),
-    )  # fmt: skip
-    prefix = struct.pack("<II", _CONTINUATION, buffers_at + 8 + buffers.nbytes)
-    return b"".join((prefix, head, nodes.tobytes(), struct.pack("<4xI", len(buffers)), buffers.tobytes()))
+class BatchHead:
+    """What stands before a body: `null_counts` by column; `buffers`: where each begins in the body, and its bytes."""
+
+    __slots__ = ("_content", "buffers", "null_counts")
+
+    def __init__(self, content: bytes, columns: int) -> None:
+        self._content = bytearray(content)
+        nodes = np.frombuffer(self._content, np.int64, 2 * columns, _NODES_AT)
+        self.null_counts: Ints = nodes[1::2]
+        self.buffers: Ints = np.frombuffer(self._content, np.int64, -1, _NODES_AT + nodes.nbytes + 8).reshape(-1, 2)
+
+    @classmethod
+    def of(cls, count: int, columns: int, buffers: int) -> BatchHead:
+        """Return a head of `count` rows without a NULL, its buffers without a byte."""
+        nodes = np.zeros((columns, 2), np.int64)
+        nodes[:, 0] = count
+        buffers_at = _HEAD.size + nodes.nbytes
+        head = _HEAD.pack(
+            16,
+            12, 24, 4, 6, 8, 16,
+            12, _METADATA_VERSION, _RECORD_BATCH, 56 - 24, 0,
+            10, 24, 8, 4, 16,
+            16, 84 - 60, count, buffers_at + 4 - 72,
+            columns,
+        )  # fmt: skip
+        prefix = struct.pack("<II", _CONTINUATION, buffers_at + 8 + 16 * buffers)
+        return cls(
+            b"".join((prefix, head, nodes.tobytes(), struct.pack("<4xI", buffers), bytes(16 * buffers))), columns
+        )
+
+    def content(self, body_size: int) -> bytes:
+        struct.pack_into("<q", self._content, _BODY_SIZE_AT, body_size)
+        return bytes(self._content)
 
 
 def read_batch(schema: pa.Schema, head: bytes, body: Body) -> pa.RecordBatch:
