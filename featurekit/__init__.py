@@ -1,6 +1,8 @@
 """featurekit: a feature is defined once, compiled to several targets, and every target gives Spark's answer.
 
     FeatureClient   looks features up online; needs Redis and nothing else. AsyncFeatureClient does so under asyncio
+    Cache           what a client may answer without a read
+    Retries         how often a read that failed is sent again, and Breaker when none is sent for a while
     ModelClient     looks up and predicts
     FeatureStore    everything: register, materialize, training sets, checks
     Status          what a served value is
@@ -16,18 +18,33 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from featurekit.feature_store import FeatureStore as FeatureStore
     from featurekit.online.async_client import AsyncFeatureClient as AsyncFeatureClient
+    from featurekit.online.breaker import Breaker as Breaker
+    from featurekit.online.cache import Cache as Cache
     from featurekit.online.client import FeatureClient as FeatureClient
+    from featurekit.online.retries import Retries as Retries
     from featurekit.serving.model import ModelClient as ModelClient
     from featurekit.status import Status as Status
 
 _HOMES: Final = {
     "AsyncFeatureClient": "featurekit.online.async_client",
+    "Breaker": "featurekit.online.breaker",
+    "Cache": "featurekit.online.cache",
     "FeatureClient": "featurekit.online.client",
     "FeatureStore": "featurekit.feature_store",
     "ModelClient": "featurekit.serving.model",
+    "Retries": "featurekit.online.retries",
     "Status": "featurekit.status",
 }
-__all__ = ["AsyncFeatureClient", "FeatureClient", "FeatureStore", "ModelClient", "Status"]
+__all__ = [
+    "AsyncFeatureClient",
+    "Breaker",
+    "Cache",
+    "FeatureClient",
+    "FeatureStore",
+    "ModelClient",
+    "Retries",
+    "Status",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,7 @@ def rows(shop: Refreshed) -> list[bytes]:
 
 def test_a_refresh_overwrites_the_one_before_and_what_it_has_no_row_for_is_gone(shop: Refreshed) -> None:
     assert [key.partition(b"}")[2] for key in rows(shop)] == [b":" + suffix(shop, "live")] * 3
-    seen = []
+    seen: list[Any] = []
     shop.computed = lambda: seen.extend(answer(shop, user) for user in range(3))
     shop.rows, shop.now = 2, NOW + DAY
 
@@ -160,7 +161,7 @@ def test_two_refreshes_of_different_as_ofs_are_not_written_at_once(shop: Refresh
 
 
 def test_a_restatement_stands_beside_what_serves_until_it_is_complete(shop: Refreshed) -> None:
-    seen = []
+    seen: list[Any] = []
     shop.computed = lambda: seen.append((len(rows(shop)), answer(shop, 0)))
     shop.rows = 2
     shop.refresh(TODAY, restate="again")
@@ -220,7 +221,7 @@ def test_a_clock_that_is_behind_is_answered_by_the_refresh_before(shop: Refreshe
 def test_rows_that_expired_with_their_marker_are_not_taken_for_missing_entities(shop: Refreshed) -> None:
     shop.store.change(space(shop, TODAY).marker, lambda _: None)
     shop.now = NOW + DAY
-    seen = []
+    seen: list[Any] = []
     shop.computed = lambda: seen.append(answer(shop, 0)[2])
     shop.refresh(TOMORROW)
     assert seen == [Status.UNAVAILABLE]

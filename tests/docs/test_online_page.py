@@ -169,7 +169,7 @@ def test_the_examples_run(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("tests.online.servers.NAMESPACE", Namespace("flights", "prod"))
     monkeypatch.setattr(f"{__name__}.NAMESPACE", Namespace("flights", "prod"))
     world(server, None)
-    blocking, awaiting = (
+    blocking, awaiting, caching = (
         block.text.replace("redis://localhost:6379", server.url).replace("timeout_ms=50", "timeout_ms=10000")
         for block in blocks_of("python", (PAGE,))
     )
@@ -179,3 +179,6 @@ def test_the_examples_run(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
     patient = awaiting.replace("timeout_ms=20)", "timeout_ms=10000)")
     asyncio.run(eval(compile(patient, str(PAGE), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names))
     assert names["features"].to_arrow().column("punctuality.flights_7d").to_pylist() == [12, 12]
+    exec(compile(caching, str(PAGE), "exec"), names)
+    with names["client"] as client:
+        assert client.lookup("flight_delay", {"carrier": "UA"}).to_dict()["punctuality.flights_7d"] == 12
