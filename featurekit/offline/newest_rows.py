@@ -156,6 +156,8 @@ def _entities(keys: Sequence[pa.ChunkedArray]) -> Ints:
 
 
 def _codes(key: pa.ChunkedArray) -> Ints:
+    if not len(key):
+        return np.zeros(0, np.int64)  # encoded, it has no chunk
     encoded = pc.dictionary_encode(key)
     codes: Ints = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in encoded.chunks])
     return codes.astype(np.int64)

@@ -140,6 +140,24 @@ def test_keys_that_are_floats_are_told_apart_by_their_one_nan_and_their_one_zero
     assert sorted(map(str, found)) == ["(0.0,)", "(1.5,)", "(nan,)"]
 
 
+def test_where_no_row_in_reach_counts_there_are_no_rows(tmp_path: Path) -> None:
+    at = logs.AS_OFS[0] - HOUR
+    rows = [row | {"part": None, "event": at, "created": at} for row in logs.drawn_log(5, 20)]
+    unknown = [row | {"created": logs.AS_OFS[0] + 2 * DAY} for row in rows]
+    nobody = [row | {"name": None} for row in rows]
+    for folder, log, where in (
+        ("unknown", unknown, None),
+        ("nobody", nobody, None),
+        ("refused", rows, "s < 3 AND s > 3"),
+    ):
+        view, _ = view_of(tmp_path / folder, log, keys={"name": String()}, where=where)
+        machine: Any = Machine(tmp_path / folder)
+        source = direct_view(machine, view)
+        assert isinstance(source, DirectSource)
+        assert events_in_reach(source, logs.AS_OFS[0]) == len(log), folder
+        assert direct(view, tmp_path / folder, logs.AS_OFS[0]) == {}, folder
+
+
 def test_rows_alike_in_their_times_are_ordered_by_every_column_or_left_to_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
