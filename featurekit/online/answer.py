@@ -13,6 +13,7 @@ from featurekit.clock import Instant
 from featurekit.online.columns import Array, Codes, Rows, as_index
 from featurekit.online.counts import Counts
 from featurekit.online.on_demand import compute
+from featurekit.online.one_row import OneEntity, OneView, WholeRow, is_taken_out
 from featurekit.online.planned import PlannedService, PlannedView
 from featurekit.online.present import is_number
 from featurekit.online.reason import Reason
@@ -86,7 +87,33 @@ class AnswerPlan:
         self._view_plans = tuple(_view_plan(view, at) for view in service.views)
         self._on_demand_at = tuple(at.get(item.name) for item in service.plan.on_demand)
         self._count = len(service.plan.outputs)
+        self.one = self._one_entity()
         self._tally = None if counts is None else counts.tally(service.plan.service, self.names)
+
+    def whole_rows(self, views: Sequence[ViewRows]) -> list[WholeRow] | None:
+        """Return the rows of one entity where `one` can take all outputs out of them."""
+        if self.one is None:
+            return None
+        rows = self.one.read(views)
+        if rows is not None and self._tally is not None:
+            self._tally.add(None, 1)
+        return rows
+
+    def answer_whole(self, rows: Sequence[WholeRow]) -> Answer:
+        """Return what `answer` does, of `whole_rows`."""
+        assert self.one is not None
+        parts = tuple([Part(*part) for part in self.one.columns(rows)])
+        return Answer(parts=parts, statuses=None, reasons=None, found=dict.fromkeys(self.aliases))
+
+    def _one_entity(self) -> OneEntity | None:
+        kinds = [output.type for output in self.outputs]
+        if self._on_demand is not None or not kinds or not all(map(is_taken_out, kinds)):
+            return None
+        views = [
+            OneView(view.codec, view.reader, [outputs for outputs, _ in plan.groups], len(kinds))
+            for view, plan in zip(self._views, self._view_plans, strict=True)
+        ]
+        return OneEntity(views, kinds)
 
     def answer(self, views: Sequence[ViewRows], request: Mapping[str, Sequence[Any]], count: int) -> Answer:
         """Return the outputs for `count` rows of a request."""

@@ -287,7 +287,7 @@ class RowReader:
                 return self._of_one_row(group, table, rows[0], convert)
             case Storage.END:
                 if self._splits_texts and (block := self._text_block(table, rows)) is not None:
-                    return [TextColumn(block, field) for field in _positions(group.block, block.ends.shape[1])]
+                    return [TextColumn(block, field) for field in positions_of(group.block, block.ends.shape[1])]
                 return [list(map(convert, pieces)) for pieces in self._pieces(group, table, rows)]
             case _:
                 stored = table[group.storage.name][:, group.block].T
@@ -298,7 +298,7 @@ class RowReader:
     ) -> list[Sequence[Any]]:
         section = row[self._codec.size :]
         ends = [0, *table[Storage.END.name][0].tolist()]
-        fields = _positions(group.block, len(ends) - 1)
+        fields = positions_of(group.block, len(ends) - 1)
         return [[convert(section[ends[field] : ends[field + 1]])] for field in fields]
 
     def _text_block(self, table: Array, rows: Sequence[bytes]) -> TextBlock | None:
@@ -313,7 +313,7 @@ class RowReader:
         ends = np.zeros((len(rows), table.dtype[Storage.END.name].shape[0] + 1), np.int64)
         ends[:, 1:] = table[Storage.END.name]
         ends += self._codec.size
-        for i in _positions(group.block, ends.shape[1] - 1):
+        for i in positions_of(group.block, ends.shape[1] - 1):
             starts_and_ends = zip(rows, ends[:, i].tolist(), ends[:, i + 1].tolist(), strict=True)
             yield [row[start:end] for row, start, end in starts_and_ends]
 
@@ -349,7 +349,7 @@ def as_index(positions: Sequence[int]) -> npt.NDArray[np.intp] | slice:
     return np.array(positions, np.intp)
 
 
-def _positions(index: npt.NDArray[np.intp] | slice, count: int) -> Sequence[int]:
+def positions_of(index: npt.NDArray[np.intp] | slice, count: int) -> Sequence[int]:
     """Return an index among `count` things as positions."""
     return range(count)[index] if isinstance(index, slice) else index.tolist()
 

@@ -13,6 +13,7 @@ from featurekit.clock import Instant
 from featurekit.errors import InputError
 from featurekit.online.answer import Answer, AnswerPlan, ViewRows
 from featurekit.online.columns import Codes
+from featurekit.online.one_row import WholeRow
 from featurekit.online.present import float_rows, is_number, numpy_columns, python_lists
 from featurekit.online.reason import Reason
 from featurekit.online.request import Columns, did_you_mean
@@ -33,6 +34,8 @@ class Features:
 
     _request: str | int | None = None
     _answered: Answer | None = None
+    _taken: list[WholeRow] | None = None
+    _is_read = False
 
     def __init__(
         self,
@@ -73,6 +76,9 @@ class Features:
         Timestamps are aware datetimes in UTC, dates are dates, decimals exact; an array is a list, maps
         and structs are dicts.
         """
+        if (rows := self._whole_rows) is not None and self._plan.one is not None:
+            values = dict(zip(self.names, self._plan.one.values(rows), strict=True))
+            return values if self.is_single else [values]
         names, valid, answer = self.names, self._valid, self._answer
         columns: list[Sequence[Any]] = [[]] * len(names)
         for part in answer.parts:
@@ -88,6 +94,8 @@ class Features:
         Timestamps and dates are datetime64 (UTC); strings, binaries, decimals and nested values are Python objects, as
         `to_dict` gives them.
         """
+        if (rows := self._whole_rows) is not None and self._plan.one is not None:
+            return dict(zip(self.names, self._plan.one.arrays(rows), strict=True))
         columns: list[Any] = [None] * len(self.names)
         for part in self._answer.parts:
             part.put(numpy_columns(part.kind, part.values), into=columns)
@@ -187,8 +195,21 @@ class Features:
     def _answer(self) -> Answer:
         answer = self._answered
         if answer is None:  # and no cached_property: its lock costs more
-            answer = self._answered = self._plan.answer(self._views, self._columns.values, len(self))
+            rows = self._whole_rows
+            if rows is None:
+                answer = self._plan.answer(self._views, self._columns.values, len(self))
+            else:
+                answer = self._plan.answer_whole(rows)
+            self._answered = answer
         return answer
+
+    @property
+    def _whole_rows(self) -> list[WholeRow] | None:
+        """The rows of one entity, where all values can be taken right out of them."""
+        if not self._is_read:
+            self._taken = self._plan.whole_rows(self._views) if len(self) == 1 else None
+            self._is_read = True
+        return self._taken
 
     @property
     def _valid(self) -> npt.NDArray[np.bool_] | None:
