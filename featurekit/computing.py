@@ -25,18 +25,20 @@ times do not go through Spark at all."""
 class Computation:
     """Makes the rows of a refresh when it is called, and tells then how: the bytes are the same in each way.
 
+    Never from a refresh that was `rolled_back`, whatever the history says of it: it follows the registry.
     `reason` says what an incremental run started from, or why there was none; `computed` is how many entities were
     computed and not taken from the refresh before, None for all.
     """
 
     history: History | None
+    rolled_back: frozenset[tuple[Instant, int]] = frozenset()
     forgotten: Tombstones = field(default_factory=Tombstones)
     kind: RefreshKind = RefreshKind.FULL
     reason: str | None = None
     computed: int | None = None
 
     def __call__(self, engine: BatchEngine, view: CompiledView, as_of: Instant) -> OfflineRows:
-        base = None if self.history is None else self.history.latest(view, before=as_of)
+        base = None if self.history is None else self.history.latest(view, before=as_of, without=self.rolled_back)
         has_all = base is None or base.remembered == self.forgotten.times_remembered
         if not has_all:
             base = None

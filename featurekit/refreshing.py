@@ -138,19 +138,18 @@ def refresh_view(
     view must be registered as it is defined now. `watch` is told twice a second how many rows are written.
     """
     require_registered(view, to.registry)
-    found = _served(view, as_of, to)
+    found = _known(view, as_of, to)
     if found is not None and restate is None:
         # Nothing to compute, but a registration may have been waiting for just this refresh.
         return replace(found, moved=_moved(to, clock()))
-    if restate is None and (withdrawn := _withdrawn(view, as_of, to)) is not None:
-        return withdrawn
     check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
     version = (view.name, view.fingerprint.data)
     # Of refreshes in place one is written at a time, whatever its as-of: they share their rows.
     leases = (as_of, _IN_PLACE) if view.view.write == "in_place" else (as_of,)
     with leased(to.registry, *version, leases, holder=to.holder, length=to.lease, wait=wait) as tenancy:
-        if restate is None and (found := _served(view, as_of, to)) is not None:
-            return replace(found, moved=_moved(to, clock()))  # another run has done it meanwhile
+        if restate is None and (found := _known(view, as_of, to)) is not None:
+            # Another run has done it meanwhile; and somebody may have rolled that back at once.
+            return replace(found, moved=_moved(to, clock()))
         if view.view.write == "in_place":
             check_goes_forward(to.store, _space(view, as_of, to.namespace))
         require_registered(view, to.registry)  # now that the lease keeps it from being collected
@@ -205,7 +204,11 @@ def _begun(
         if history is None
         else history.draft(view, as_of, record.restatement, reason=restate, remembered=forgotten.times_remembered),
         # What is restated may be wrong because of what it was computed from.
-        how=Computation(history=None if full or restate is not None else history, forgotten=forgotten),
+        how=Computation(
+            history=None if full or restate is not None else history,
+            rolled_back=_rolled_back(view, to),
+            forgotten=forgotten,
+        ),
         to=to,
         clock=clock,
         forgotten=forgotten,
@@ -338,6 +341,11 @@ def require_registered(view: CompiledView, registry: Registry) -> None:
         )
 
 
+def _known(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
+    """Return the refresh of this as-of that there is already: that serves, or was rolled back."""
+    return _served(view, as_of, to) or _withdrawn(view, as_of, to)
+
+
 def _withdrawn(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:
     """Return the refresh of this as-of that was rolled back: only who has a reason to restate it computes it again."""
     records = to.registry.refreshes(view.name, fingerprint=view.fingerprint.data)
@@ -358,6 +366,11 @@ def _withdrawn(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOut
         moved=(),
         is_withdrawn=True,
     )
+
+
+def _rolled_back(view: CompiledView, to: Deployment) -> frozenset[tuple[Instant, int]]:
+    records = to.registry.refreshes(view.name, fingerprint=view.fingerprint.data)
+    return frozenset((one.as_of, one.restatement) for one in records if one.withdrawn_at is not None)
 
 
 def _served(view: CompiledView, as_of: Instant, to: Deployment) -> RefreshOutcome | None:

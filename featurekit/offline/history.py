@@ -67,13 +67,19 @@ class History:
         found = [each for each in self._read(view, fingerprint) if isinstance(each, BrokenRefresh)]
         return tuple(sorted(found, key=lambda broken: broken.path.name))
 
-    def latest(self, view: CompiledView, *, before: Instant) -> HistoryEntry | None:
+    def latest(
+        self, view: CompiledView, *, before: Instant, without: Collection[tuple[Instant, int]] = ()
+    ) -> HistoryEntry | None:
         """Return the newest refresh with an as-of before the instant that was not withdrawn: an incremental run's base.
 
-        Of one as-of it is the last restatement.
+        Of one as-of it is the last restatement; those `without` are passed over, too.
         """
         entries = self.entries(view.name, view.fingerprint.data)
-        found = [entry for entry in entries if entry.as_of < before and entry.withdrawn_at is None]
+        found = [
+            entry
+            for entry in entries
+            if entry.as_of < before and entry.withdrawn_at is None and (entry.as_of, entry.restatement) not in without
+        ]
         return found[-1] if found else None
 
     def get(self, view: CompiledView, as_of: Instant) -> HistoryEntry | None:

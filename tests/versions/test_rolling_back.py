@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
-from featurekit import rolling_back
+from featurekit import refreshing, rolling_back
 from featurekit.clock import DAY, HOUR, Instant
+from featurekit.computing import Computation
 from featurekit.errors import NotRegisteredError, RollbackError
+from featurekit.leasing import Tenancy, leased
 from featurekit.offline.history import History, served_at
+from featurekit.offline.materialize import MaterializeResult
 from featurekit.offline.served_refreshes import NOBODY, picks
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
@@ -180,6 +185,49 @@ def test_a_rollback_that_died_is_completed_by_the_next_and_not_taken_for_another
     assert on_record(shop, shop.now) == (after, after)
     listed = [entry.as_of for entry in read_head(shop.store, shop.space(TODAY)).entries]
     assert listed == [TODAY - 2 * DAY, TODAY - DAY, *([TODAY] if is_forward else [])]
+
+
+def test_a_run_that_waited_for_one_that_was_rolled_back_at_once_does_not_compute_it_again(
+    shop: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.now += DAY
+
+    def after_another(*given: Any, **named: Any) -> AbstractContextManager[Tenancy]:
+        monkeypatch.setattr(refreshing, "leased", leased)
+        assert shop.refresh(TODAY + DAY).is_new
+        roll(shop)
+        return leased(*given, **named)
+
+    monkeypatch.setattr(refreshing, "leased", after_another)
+    outcome = shop.refresh(TODAY + DAY, wait=True)
+
+    assert (outcome.is_new, outcome.is_withdrawn) == (False, True)
+    assert looked_up(shop) == TODAY
+    assert [one.restatement for one in shop.registry.refreshes("spend") if one.as_of == TODAY + DAY] == [0]
+
+
+def test_what_was_rolled_back_is_no_base_of_the_next_refresh_also_where_the_history_does_not_know(
+    shop: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        dies(patch, History, "withdraw", at=1)
+        with pytest.raises(Killed):
+            roll(shop)
+    history, computations = shop.history, []
+    assert history is not None
+    assert history.latest(shop.view, before=TODAY + DAY) == history.get(shop.view, TODAY)  # it still lists it
+
+    def materialize(*given: Any, compute: Computation, **named: Any) -> MaterializeResult:
+        computations.append(compute)
+        return shop.materialize(*given, **named)
+
+    monkeypatch.setattr(refreshing, "materialize", materialize)
+    shop.now += DAY
+    shop.refresh(TODAY + DAY)
+
+    (compute,) = computations
+    base = history.latest(shop.view, before=TODAY + DAY, without=compute.rolled_back)
+    assert base == history.get(shop.view, TODAY - DAY) is not None
 
 
 def place_of(shop: Refreshed) -> rolling_back._Place:
