@@ -24,6 +24,7 @@ METADATA_KEY: Final = b"featurekit"
 STATUS: Final = "__status"
 REASON: Final = "__reason"
 _MAX_BATCHES: Final = 1000
+_MOST_PER_BYTE: Final = 8  # no value that is stored takes less than a bit
 _TABLE_HEADER, _BATCH_COMPRESSION = 2, 3  # positions in the flatbuffers of a message and of a record batch
 
 
@@ -47,8 +48,8 @@ def encode_arrow(features: Features, header: Mapping[str, Any]) -> bytes:
 def decode_arrow(body: bytes, *, max_rows: int) -> pa.Table:
     """Return a question's table; InputError where the body is none, or could be larger in memory than it came.
 
-    No buffer of it may be compressed, and no type may name the same bytes again and again, so a small body is a small
-    table.
+    No buffer of it may be compressed, no type may name the same bytes again and again, and what takes no bytes at all
+    (nulls without a type, within lists too) is counted, so a small body is a small table.
     """
     try:
         return _read(body, max_rows)
@@ -60,7 +61,7 @@ def _read(body: bytes, max_rows: int) -> pa.Table:
     buffer = pa.py_buffer(body)
     _refuse_compressed(buffer)
     batches = []
-    rows = 0
+    rows = values = 0
     with pa.ipc.open_stream(buffer) as stream:
         for field in stream.schema:
             _check_type(field.name, field.type)
@@ -74,7 +75,23 @@ def _read(body: bytes, max_rows: int) -> pa.Table:
                 )
             if len(batches) > _MAX_BATCHES:
                 raise _refusal(f"it has more than {_MAX_BATCHES:,} batches")
+            values += sum(map(_values_in, batch.columns))
+            if values > _MOST_PER_BYTE * len(body):
+                raise _refusal("it has more values than bits: nulls without a type, which take none")
         return pa.Table.from_batches(batches, stream.schema)
+
+
+def _values_in(array: pa.Array) -> int:
+    """Return how many values an array holds, and those within them."""
+    types, kind = pa.types, array.type
+    parts: list[pa.Array] = []
+    if types.is_map(kind):
+        parts = [array.keys, array.items]
+    elif types.is_list(kind) or types.is_large_list(kind):
+        parts = [array.values]
+    elif types.is_struct(kind):
+        parts = [array.field(i) for i in range(kind.num_fields)]
+    return len(array) + sum(map(_values_in, parts))
 
 
 def _refuse_compressed(buffer: pa.Buffer) -> None:

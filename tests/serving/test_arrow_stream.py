@@ -139,6 +139,38 @@ def test_a_stream_of_more_rows_than_an_answer_holds_is_refused(http: httpx.Clien
     assert values.json()["try"] == "ask in parts of at most 33 rows"
 
 
+NO_BYTES = pa.nulls(1 << 28)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"user_id": pa.ListArray.from_arrays(pa.array([0, len(NO_BYTES)], pa.int32()), NO_BYTES)},
+        {
+            "user_id": pa.LargeListArray.from_arrays(
+                pa.array([0, len(NO_BYTES)], pa.int64()), pa.StructArray.from_arrays([NO_BYTES], ["a"])
+            )
+        },
+        {f"column_{i}": pa.nulls(200_000) for i in range(100)},
+    ],
+    ids=["list", "structs", "columns"],
+)
+def test_values_that_take_no_bytes_do_not_make_a_small_body_large(columns: dict[str, pa.Array]) -> None:
+    body = stream(pa.table(columns))
+
+    with pytest.raises(InputError) as error:
+        decode_arrow(body, max_rows=200_000)
+
+    assert len(body) < 10_000
+    assert error.value.why == "it has more values than bits: nulls without a type, which take none"
+
+
+def test_a_column_of_nulls_is_no_mistake() -> None:
+    table = pa.table({"user_id": pa.array(range(100)), "a": pa.nulls(100), "b": [[None]] * 100})
+
+    assert decode_arrow(stream(table), max_rows=100).equals(table)
+
+
 def test_a_wrong_column_is_told_as_in_json(http: httpx.Client) -> None:
     wrong = stream(pa.table({"user_id": ["1"]}))
 
