@@ -31,6 +31,9 @@ class BoundedConnection(HttpToolsProtocol):
         self._fed_bytes = 0
 
     def data_received(self, data: bytes) -> None:
+        if self.waits_since is None and (self.cycle is None or self.cycle.response_complete):
+            # Another request, though the parser sees none in blank lines before it; uvicorn waits no more by now.
+            self.waits_since = self.loop.time()
         # The parser keeps a header until it is whole, however long that takes: what it was fed is counted here.
         if self._in_head:
             self._fed_bytes += len(data)
@@ -86,7 +89,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _refuse(self, status: int, body: bytes) -> None:
         """Answer in place of the application, which may be in the middle of a request's body, and hang up."""
-        if not self.transport.is_closing() and (self.cycle is None or not self.cycle.response_started):
+        is_amid_answer = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
+        if not self.transport.is_closing() and not is_amid_answer:
             self.transport.write(
                 STATUS_LINE[status]
                 + b"content-type: application/json\r\nconnection: close\r\n"

@@ -151,6 +151,17 @@ def test_bytes_that_drip_do_not_keep_a_connection(shop: Shop) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
+def test_blank_lines_do_not_keep_a_connection_that_was_answered(shop: Shop) -> None:
+    with served(HttpServer(create_app(shop.client, shop.store))) as http, raw(http) as connection:
+        connection.sendall(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert connection.recv(65536).endswith(b'{"status":"live"}')
+        connection.sendall(b"\r\n")
+        told = answered(connection)
+
+    assert told.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_client_that_does_not_take_its_answer_is_not_waited_for(shop: Shop) -> None:
     entities = b",".join([b'{"user_id": 1}'] * 60_000)  # an answer of 11 MB: more than the kernel keeps for a client
     body = b'{"entities": [' + entities + b"]}"
