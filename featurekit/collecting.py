@@ -183,7 +183,10 @@ class Collector:
         left = [text for text in texts if text not in listed]
         if not left:
             return []
-        records = {str(space.at(one.as_of, one.restatement)): one for one in writer.refreshes(view.name, _data(view))}
+        records = {
+            str(space.at(one.as_of, one.restatement)): one
+            for one in writer.refreshes(view.name, fingerprint=_data(view))
+        }
         stale = []
         for text in left:
             record = records.get(text)

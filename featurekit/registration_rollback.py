@@ -48,6 +48,20 @@ def rollback_registration(
     RollbackError, and nobody moves, where it moved nobody, where readers were moved on since, or where what they would
     get is not there or older than what they have: then it says what to materialize.
     """
+    try:
+        done = _recorded(number, is_forward, registry, store, namespace, now)
+    except RollbackError:
+        # One before it, to the same end, may have died when the registry had it, and not the store yet.
+        switch_ready(registry, store, namespace, now)
+        raise
+    switch_ready(registry, store, namespace, now)
+    return done
+
+
+def _recorded(
+    number: int, is_forward: bool, registry: Registry, store: OnlineStore, namespace: Namespace, now: Instant
+) -> RegistrationRolledBack:
+    """Write into the registry which way readers move: the store follows what it says."""
     with registry.writing() as writer:
         registration = _registration(number, is_forward, writer, registry)
         own = [move for move in writer.moves(number) if move.kind is MoveKind.SWITCH]
@@ -71,7 +85,6 @@ def rollback_registration(
         writer.add_moves(moves)
         status = RegistrationStatus.SWITCHED if is_forward else RegistrationStatus.ROLLED_BACK
         writer.end_registration(registration.id, status)
-    switch_ready(registry, store, namespace, now)  # the store follows what the registry says by now
     stayed = tuple(move.service for move in own if move.before is None)
     return RegistrationRolledBack(registration=number, moves=moves, stayed=stayed)
 

@@ -17,7 +17,7 @@ from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import read_head
 from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
 from featurekit.registered_views import wanted_versions
-from featurekit.registry.registry import Registry
+from featurekit.registry.registry import Registry, Writer
 from featurekit.registry.state import RefreshRecord, RefreshStatus, ViewVersion
 
 
@@ -47,8 +47,8 @@ class _Place:
     def name(self) -> str:
         return f"{self.version.name}@{self.version.number}"
 
-    def records(self) -> dict[tuple[Instant, int], RefreshRecord]:
-        found = self.registry.refreshes(self.version.name, fingerprint=self.version.fingerprint.data)
+    def records(self, registry: Registry | Writer) -> dict[tuple[Instant, int], RefreshRecord]:
+        found = registry.refreshes(self.version.name, fingerprint=self.version.fingerprint.data)
         return {(one.as_of, one.restatement): one for one in found}
 
     def markers(self, spaces: Sequence[KeySpace]) -> list[bool]:
@@ -120,7 +120,7 @@ def _to_withdraw(place: _Place, to: Instant | None, now: Instant) -> list[Refres
             try_="materialize it again once its source is right; views without `write: in_place` can go back",
         )
     target = _target(place, head, serving, to, now)
-    (is_there,) = place.markers([place.space.at(target.as_of, target.restatement)])
+    (is_there,) = place.markers([place.space.at(target.as_of, target.restatement, target.live)])
     if not is_there:
         raise RollbackError(
             f"{place.name} can't go back to {_shown(target)}",
@@ -139,7 +139,7 @@ def _to_withdraw(place: _Place, to: Instant | None, now: Instant) -> list[Refres
             visible_from=entry.visible_from,
             rows=entry.rows,
         )
-    records = place.records()
+    records = place.records(place.registry)
     return [records[(entry.as_of, entry.restatement)] for entry in entries]
 
 
@@ -160,7 +160,9 @@ def _target(place: _Place, head: Head, serving: HeadEntry, to: Instant | None, n
 
 def _to_bring_back(place: _Place) -> list[RefreshRecord]:
     """Return the records of what was rolled back last and can still be read."""
-    gone = [one for one in place.records().values() if one.withdrawn_at is not None and one.dropped_at is None]
+    gone = [
+        one for one in place.records(place.registry).values() if one.withdrawn_at is not None and one.dropped_at is None
+    ]
     if not gone:
         raise RollbackError(f"nothing of {place.name} was rolled back", where=str(place.registry))
     last = max(one.withdrawn_at or 0 for one in gone)
@@ -179,7 +181,6 @@ def _to_bring_back(place: _Place) -> list[RefreshRecord]:
 
 def _follow(place: _Place) -> list[tuple[Instant, int]]:
     """Make the head, then the history, what the registry says; return the refreshes that this changed in the head."""
-    records = place.records()
     before, after = Head(), Head()
 
     def as_recorded(content: Value) -> Value:
@@ -193,7 +194,10 @@ def _follow(place: _Place) -> list[tuple[Instant, int]]:
             after = after.with_entry(_entry(place, record))
         return content if after == before else encode_head(after)
 
-    place.store.change(place.space.head, as_recorded)
+    # Inside the registry's transaction: two that roll back and forward can't undo each other.
+    with place.registry.writing() as writer:
+        records = place.records(writer)
+        place.store.change(place.space.head, as_recorded)
     for kept in place.history.entries(place.version.name, place.version.fingerprint.data):
         record = records.get((kept.as_of, kept.restatement))
         if record is not None and record.online and kept.withdrawn_at != record.withdrawn_at:

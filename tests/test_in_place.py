@@ -13,6 +13,7 @@ from featurekit import refreshing
 from featurekit.clock import DAY, HOUR, MINUTE
 from featurekit.errors import OnlineStoreError, RefreshRunningError, TimeError
 from featurekit.explain import explain_view
+from featurekit.offline.history import History
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace
@@ -22,6 +23,7 @@ from featurekit.online.refresh import read_head, served_as_of
 from featurekit.online.store import decode_head, encode_head
 from featurekit.online.writer import row_sink
 from featurekit.registry.registry import Registry
+from featurekit.rolling_back import rollback_view
 from featurekit.status import Status
 from tests.refreshed import PLACE, Refreshed
 from tests.registry.definitions import compiled
@@ -92,6 +94,21 @@ def test_an_entity_is_gone_before_its_row_is_swept(shop: Refreshed, monkeypatch:
 
 def broken(*_: object, **__: object) -> int:
     raise OnlineStoreError("the online store can't be reached")
+
+
+def test_a_view_that_is_written_in_place_no_longer_goes_back_to_what_was(shop: Refreshed, tmp_path: Path) -> None:
+    shop.compiled, shop.now = compiled(tmp_path), NOW + DAY
+    shop.register()
+    shop.refresh(TOMORROW)
+    assert answer(shop, 1) == (True, TOMORROW, Status.PRESENT, Reason.NONE)
+
+    history = History(tmp_path / "history", project=PLACE.project, environment=PLACE.environment)
+    done = rollback_view(
+        "spend", registry=shop.registry, store=shop.store, namespace=PLACE, history=history, now=shop.now
+    )
+
+    assert done.serves == (TODAY, 0)
+    assert answer(shop, 1) == (True, TODAY, Status.PRESENT, Reason.NONE)
 
 
 def test_no_older_row_is_written_over_a_newer_one(shop: Refreshed) -> None:

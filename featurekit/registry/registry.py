@@ -445,7 +445,7 @@ class Writer:
         """Return the as-ofs of a view version that some run computes now."""
         return frozenset(leases.read_leased(self.connection, self.namespace, view, fingerprint))
 
-    def refreshes(self, view: str, fingerprint: str) -> tuple[RefreshRecord, ...]:
+    def refreshes(self, view: str, *, fingerprint: str) -> tuple[RefreshRecord, ...]:
         """Return the refreshes of a view version, the latest begun first."""
         return refreshes.read_refreshes(self.connection, self.namespace, view=view, fingerprint=fingerprint, limit=None)
 

@@ -165,6 +165,23 @@ def test_one_that_died_before_the_store_followed_is_completed_by_whoever_comes_n
     assert not set(fingerprints(moved)) & set(before)
 
 
+def test_one_that_is_run_again_after_it_died_lets_the_store_follow_and_says_that_it_is_done(
+    moved: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fingerprints(moved)
+    with monkeypatch.context() as patch:
+        dies(patch, RedisStore, "write", at=1)
+        with pytest.raises(Killed):
+            roll(moved, 2)
+    assert fingerprints(moved) == before
+
+    with pytest.raises(RollbackError, match="it is rolled back already"):
+        roll(moved, 2)
+
+    assert number_of(moved) == {"score": 1, "spend": 1}
+    assert not set(fingerprints(moved)) & set(before)
+
+
 def test_lookups_use_one_version_throughout_while_readers_go_back_and_forth(moved: Refreshed) -> None:
     """Beside benchmarks.faults.switch: pointers of both services are read in one instant while they move."""
     keys = [PLACE.pointer("score"), PLACE.pointer("spend")]

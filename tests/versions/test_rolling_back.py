@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -185,6 +186,27 @@ def test_a_rollback_that_died_is_completed_by_the_next_and_not_taken_for_another
     assert on_record(shop, shop.now) == (after, after)
     listed = [entry.as_of for entry in read_head(shop.store, shop.space(TODAY)).entries]
     assert listed == [TODAY - 2 * DAY, TODAY - DAY, *([TODAY] if is_forward else [])]
+
+
+def test_two_that_go_back_and_forward_at_once_leave_what_the_later_one_said(
+    shop: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, forward = RedisStore.change, threading.Thread(target=lambda: roll(shop, is_forward=True))
+
+    def slow(store: RedisStore, *given: Any) -> Any:
+        is_second = threading.current_thread() is not forward and shop.registry.refreshes("spend")[0].withdrawn_at
+        if is_second and not forward.ident:
+            forward.start()
+            forward.join(0.5)  # it has to wait
+        return real(store, *given)
+
+    monkeypatch.setattr(RedisStore, "change", slow)
+    roll(shop)
+    forward.join()
+
+    assert shop.registry.refreshes("spend")[0].withdrawn_at is None
+    assert looked_up(shop) == TODAY
+    assert on_record(shop, shop.now) == (TODAY, TODAY)
 
 
 def test_a_run_that_waited_for_one_that_was_rolled_back_at_once_does_not_compute_it_again(
