@@ -17,7 +17,7 @@ from featurekit.grid import Grid
 from featurekit.leasing import leased
 from featurekit.offline.history import BrokenRefresh, History, HistoryEntry, served_at
 from featurekit.offline.history_compaction import compacted, without_retired
-from featurekit.offline.history_folder import written_here
+from featurekit.offline.history_folder import read_entry, written_here
 from featurekit.registry.registry import Registry
 
 GRACE: Final = HOUR  # for readers that listed a refresh's files before they were joined
@@ -149,12 +149,17 @@ def compact(
     for view, fingerprint in history.versions():
         if wanted is not None and view not in wanted:
             continue
-        for entry in history.entries(view, fingerprint):
-            with written_here(entry.path):
-                entry = without_retired(entry, before=now - GRACE)
-            if len(entry.files) < 2:
+        for listed in history.entries(view, fingerprint):
+            if len(listed.files) < 2 and all(file.retired_at > now - GRACE for file in listed.retired):
                 continue
-            with suppress(RefreshRunningError), leased(registry, view, fingerprint, (entry.as_of,), holder=holder):
-                after = compacted(entry, now=now)
-                found.append(Changed(entry=after, bytes_before=entry.bytes, bytes_after=after.bytes))
+            with suppress(RefreshRunningError), leased(registry, view, fingerprint, (listed.as_of,), holder=holder):
+                # Who held the lease before may have written other files, or dropped it.
+                entry = read_entry(listed.path)
+                if isinstance(entry, BrokenRefresh):
+                    continue
+                with written_here(entry.path):
+                    entry = without_retired(entry, before=now - GRACE)
+                if len(entry.files) > 1:
+                    after = compacted(entry, now=now)
+                    found.append(Changed(entry=after, bytes_before=entry.bytes, bytes_after=after.bytes))
     return tuple(found)

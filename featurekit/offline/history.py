@@ -152,7 +152,8 @@ class History:
 
     def withdraw(self, entry: HistoryEntry, at: Instant | None) -> HistoryEntry:
         """Return the entry as one that serves no longer from `at` on, None: as one that does; its rows stay."""
-        withdrawn = replace(entry, withdrawn_at=at)
+        now = read_entry(entry.path)  # its files may be others by now
+        withdrawn = replace(now if isinstance(now, HistoryEntry) else entry, withdrawn_at=at)
         write_entry(withdrawn, entry.path)
         return withdrawn
 

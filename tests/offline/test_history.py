@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from featurekit import keeping
 from featurekit.arrow_types import to_arrow_schema
 from featurekit.clock import DAY, HOUR
 from featurekit.compiled import CompiledView
@@ -21,8 +23,9 @@ from featurekit.counters import add_counters
 from featurekit.definitions.repo import load_repo
 from featurekit.errors import BatchEngineError, HistoryError, SourceError
 from featurekit.keeping import GRACE, compact
+from featurekit.leasing import Tenancy, leased
 from featurekit.offline.history import REFRESH_COLUMN, History, HistoryEntry
-from featurekit.offline.history_compaction import compacted
+from featurekit.offline.history_compaction import compacted, without_retired
 from featurekit.offline.history_folder import REFRESH_FILE, folder_name
 from featurekit.registry.registry import Registry
 from featurekit.rows import offline_schema
@@ -306,6 +309,25 @@ def test_joined_files_have_the_rows_in_their_order_and_readers_keep_theirs(
     assert compact(history, registry, now=NOW + GRACE, holder="me") == ()
     assert sorted(path.name for path in after.path.iterdir()) == sorted([file.name, REFRESH_FILE])
     assert [entry.rows for entry in history.entries("_every", view.fingerprint.data)] == [5]
+
+
+def test_what_another_process_changed_meanwhile_is_not_written_over(
+    history: History, view: CompiledView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = Registry(f"sqlite:///{tmp_path / 'r.db'}", project="shop", environment="dev", models=tmp_path)
+    before = keep(history, view, TODAY, rows_of(view, 1, 2), rows_of(view, 3))
+
+    def after_another(*given: Any, **named: Any) -> AbstractContextManager[Tenancy]:
+        without_retired(compacted(before, now=NOW), before=NOW)  # it had the lease until now
+        return leased(*given, **named)
+
+    monkeypatch.setattr(keeping, "leased", after_another)
+    assert compact(history, registry, now=NOW, holder="me") == ()
+    history.withdraw(before, NOW)  # as it was listed then
+
+    (entry,) = history.entries("_every", view.fingerprint.data)
+    assert (entry.rows, len(entry.files), entry.withdrawn_at) == (3, 1, NOW)
+    assert history.broken("_every", view.fingerprint.data) == ()
 
 
 def test_files_that_can_not_be_joined_stay_as_they_are(history: History, view: CompiledView) -> None:
