@@ -103,13 +103,18 @@ def last_version(connection: Connection, namespace: str, name: str) -> int:
     return connection.execute(query).scalar() or 0
 
 
-def write_deleted(connection: Connection, namespace: str, record: ModelRecord, at: Instant) -> bool:
-    """Mark a model's version as deleted; return whether its file is of no other."""
+def write_deleted(connection: Connection, namespace: str, record: ModelRecord, at: Instant) -> None:
+    """Mark a model's version as deleted."""
     table = MODELS
     of_it = (table.c.namespace == namespace, table.c.name == record.name, table.c.version == record.version)
     connection.execute(update(table).where(*of_it).values(deleted_at=at))
-    others = select(func.count()).where(table.c.file == record.file, table.c.deleted_at.is_(None))
-    return connection.execute(others).scalar_one() == 0
+
+
+def drop_unused(connection: Connection, record: ModelRecord, folder: Path) -> None:
+    """Delete a record's file unless it is of a model that is there, in whatever namespace."""
+    users = select(func.count()).where(MODELS.c.file == record.file, MODELS.c.deleted_at.is_(None))
+    if connection.execute(users).scalar_one() == 0:
+        (folder / record.file).unlink(missing_ok=True)
 
 
 def read_models(connection: Connection, namespace: str, name: str | None = None) -> tuple[ModelRecord, ...]:

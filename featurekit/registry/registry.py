@@ -337,8 +337,10 @@ class Registry:
     def delete_model(self, record: ModelRecord, at: Instant) -> None:
         """Delete a model's version, and its file where no other has it; its number is given to no later one."""
         with self._database.writing() as connection:
-            if models.write_deleted(connection, self._namespace, record, at):
-                self.model_path(record).unlink(missing_ok=True)
+            models.write_deleted(connection, self._namespace, record, at)
+        # Only now: where that is undone, the model is still there. And alone: nobody adds one with this file meanwhile.
+        with self._database.writing() as connection:
+            models.drop_unused(connection, record, self.models_folder)
 
     def model_path(self, record: ModelRecord) -> Path:
         return self.models_folder / record.file

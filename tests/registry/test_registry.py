@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from featurekit.clock import HOUR
 from featurekit.errors import ModelError, NotRegisteredError, RegistryError
-from featurekit.registry import refreshes
+from featurekit.registry import models, refreshes
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.models import drafted, file_sha256
 from featurekit.registry.registry import Registry
@@ -33,6 +34,7 @@ SCORE, SCORE_B = service("score", SPEND), service("score", SPEND_B)
 REGISTER_TEN = """
 import sys
 from pathlib import Path
+from typing import Any
 from featurekit.registry.registry import Registry
 from tests.registry.test_registry import register
 from tests.registry.states import view
@@ -300,6 +302,33 @@ def test_models_are_numbered_and_their_files_kept_by_content(registry: Registry,
     assert registry.model_path(second) == registry.model_path(again)
     assert file_sha256(registry.model_path(first)) == first.sha256
     assert sorted(path.name for path in registry.models_folder.iterdir()) == sorted({first.file, second.file})
+
+
+def test_a_models_file_goes_with_the_last_that_has_it_and_stays_where_that_is_not_written(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "model.onnx"
+    source.write_bytes(str(tmp_path).encode())  # no other test has this in the database
+    first, second = add(registry, source), add(registry, source)
+    registry.delete_model(first, NOW)
+    assert registry.models() == (second,)
+    assert registry.model_path(second).exists()
+
+    real = models.write_deleted
+
+    def breaks(*given: Any) -> None:
+        real(*given)
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(models, "write_deleted", breaks)
+        with pytest.raises(OSError, match="the disk is full"):
+            registry.delete_model(second, NOW)
+    assert registry.models() == (second,)
+    assert registry.model_path(second).exists()
+
+    registry.delete_model(second, NOW)
+    assert not registry.model_path(second).exists()
 
 
 def test_a_model_that_is_refused_leaves_no_file(registry: Registry, tmp_path: Path) -> None:
