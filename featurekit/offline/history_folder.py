@@ -142,6 +142,12 @@ def write_entry(entry: HistoryEntry, folder: Path) -> None:
 
 def read_entry(folder: Path) -> HistoryEntry | BrokenRefresh:
     """Return what a refresh's folder holds, or why it can't be trusted."""
+    found = _read_entry(folder)
+    # Its record and its files are two looks: files that were written anew in between take a second one.
+    return _read_entry(folder) if isinstance(found, BrokenRefresh) else found
+
+
+def _read_entry(folder: Path) -> HistoryEntry | BrokenRefresh:
     try:
         content: Any = json.loads((folder / REFRESH_FILE).read_text(encoding="utf-8"))
         if content["format"] != FORMAT:

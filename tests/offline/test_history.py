@@ -24,9 +24,10 @@ from featurekit.definitions.repo import load_repo
 from featurekit.errors import BatchEngineError, HistoryError, SourceError
 from featurekit.keeping import GRACE, compact
 from featurekit.leasing import Tenancy, leased
+from featurekit.offline import history_folder
 from featurekit.offline.history import REFRESH_COLUMN, History, HistoryEntry
 from featurekit.offline.history_compaction import compacted, without_retired
-from featurekit.offline.history_folder import REFRESH_FILE, folder_name
+from featurekit.offline.history_folder import REFRESH_FILE, BrokenRefresh, folder_name, read_entry
 from featurekit.registry.registry import Registry
 from featurekit.rows import offline_schema
 from tests.offline.conftest import EngineAt
@@ -328,6 +329,23 @@ def test_what_another_process_changed_meanwhile_is_not_written_over(
     (entry,) = history.entries("_every", view.fingerprint.data)
     assert (entry.rows, len(entry.files), entry.withdrawn_at) == (3, 1, NOW)
     assert history.broken("_every", view.fingerprint.data) == ()
+
+
+def test_files_that_are_written_anew_while_they_are_looked_at_are_not_taken_for_lost(
+    history: History, view: CompiledView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = keep(history, view, TODAY, rows_of(view, 1, 2), rows_of(view, 3))
+    real = history_folder.damaged
+
+    def meanwhile(entry: HistoryEntry, folder: Path) -> BrokenRefresh | None:
+        monkeypatch.setattr(history_folder, "damaged", real)
+        without_retired(compacted(before, now=NOW), before=NOW)
+        return real(entry, folder)
+
+    monkeypatch.setattr(history_folder, "damaged", meanwhile)
+    entry = read_entry(before.path)
+    assert isinstance(entry, HistoryEntry)
+    assert (entry.rows, len(entry.files)) == (3, 1)
 
 
 def test_files_that_can_not_be_joined_stay_as_they_are(history: History, view: CompiledView) -> None:
