@@ -15,7 +15,7 @@ from featurekit.online.counts import Counts
 from featurekit.online.degrade import LastKnown, check_available, reason_of
 from featurekit.online.in_place import rows_in_place
 from featurekit.online.keys import SERVICE_VERSION, KeyTexts, Namespace, leads_to
-from featurekit.online.planned import Pick, PlannedService
+from featurekit.online.planned import Pick, PlannedService, Selection
 from featurekit.online.publish import decode_names
 from featurekit.online.reason import Reason
 from featurekit.online.request import Columns, did_you_mean
@@ -68,17 +68,19 @@ class Lookups:
                     yield from self._hear_of_erasures()
                 asked_s = self._last_known.now() if planned.keeps_rows else 0.0
                 keys = planned.entity_keys(columns.values)
-                picks = [view.head.at(at) for view in planned.views]
-                values = yield _keys_to_read(planned, picks, keys)
-                if values[0] != planned.pointer:
-                    known = None  # readers were moved to another version: answer with that one throughout
-                    continue
-                if not _heads_still_say(planned, picks, values, at):
-                    continue
-                views = _views(planned, picks, keys, values)
+                selection = planned.select(at)
+                values = yield _keys_to_read(planned, selection, keys)
+                contents = values[: len(selection.contents)]
+                if contents != selection.contents:
+                    if contents[0] != planned.pointer:
+                        known = None  # readers were moved to another version: answer with that one throughout
+                        continue
+                    if not planned.still_selects(selection, contents[1:], at):
+                        continue
+                views = _views(planned, selection, keys, values)
                 if planned.on_unavailable is not None:
                     read_s = asked_s - values.age_s if isinstance(values, KeptValues) else asked_s
-                    views = self._completed(planned, picks, keys, views, at, read_s)
+                    views = self._completed(planned, selection.picks, keys, views, at, read_s)
                 return _features(answers, columns, views, at)
             raise OnlineStoreError(
                 f"{service} could not be looked up: its plan or its heads changed {_TRIES} times meanwhile",
@@ -215,39 +217,30 @@ def _features(answers: AnswerPlan, columns: Columns, views: list[ViewRows], at: 
     return features
 
 
-def _keys_to_read(planned: PlannedService, picks: Sequence[Pick | None], keys: Sequence[KeyTexts]) -> list[bytes]:
+def _keys_to_read(planned: PlannedService, selection: Selection, keys: Sequence[KeyTexts]) -> list[bytes]:
     """Return the pointer, the heads, the markers of the picked refreshes, and their rows: in that order."""
-    wanted = [planned.pointer_key, *planned.head_keys]
-    wanted += [pick.marker for pick in picks if pick is not None]
+    wanted = selection.fixed.copy()
     prefix = planned.row_prefix
-    for view, pick in zip(planned.views, picks, strict=True):
+    for view, pick in zip(planned.views, selection.picks, strict=True):
         if pick is not None:
             suffix = pick.row_suffix
             wanted += [prefix + key + suffix for key in keys[view.encoder] if key is not None]
     return wanted
 
 
-def _heads_still_say(
-    planned: PlannedService, picks: Sequence[Pick | None], values: Sequence[Value], at: Instant
-) -> bool:
-    """Learn the heads just read; return whether they lead to the same picks."""
-    # What was read here, and not what the views have by now: another thread may put back there what it read before.
-    heads = [view.learned(content) for view, content in zip(planned.views, values[1:], strict=False)]
-    for head, pick in zip(heads, picks, strict=True):
-        now = head.at(at)
-        if now is not pick and now != pick:
-            return False
-    return True
-
-
 def _views(
-    planned: PlannedService,
-    picks: Sequence[Pick | None],
-    keys: Sequence[KeyTexts],
-    values: Sequence[Value],
+    planned: PlannedService, selection: Selection, keys: Sequence[KeyTexts], values: Sequence[Value]
 ) -> list[ViewRows]:
-    markers = 1 + len(planned.views)
-    rows = markers + sum(pick is not None for pick in picks)
+    picks, markers, rows = selection.picks, len(selection.contents), len(selection.fixed)
+    as_ofs = selection.as_ofs
+    if (
+        as_ofs is not None
+        and len(keys[0]) == 1
+        and len(values) == rows + len(as_ofs)
+        and None not in values[markers:rows]
+    ):
+        # One entity with all its keys, and nothing to be said of any view: what most requests are.
+        return [ViewRows([row], as_of) for row, as_of in zip(values[rows:], as_ofs, strict=True)]
     found = []
     for view, pick in zip(planned.views, picks, strict=True):
         if pick is None:

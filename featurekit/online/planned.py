@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from featurekit.clock import Instant
 from featurekit.errors import OnlineStoreError, StoreEmptyError
@@ -15,8 +16,8 @@ from featurekit.online.codec import RowCodec
 from featurekit.online.columns import RowReader
 from featurekit.online.keys import KeySpace, KeyTexts, Namespace, entity_key_encoder
 from featurekit.online.parts import array_depth
-from featurekit.online.request import Columns, request_columns
-from featurekit.online.store import decode_head
+from featurekit.online.request import Columns, is_one, request_columns
+from featurekit.online.store import Value, decode_head
 from featurekit.online.values import Accept, acceptor
 from featurekit.plan import LookupPlan, PlanExpression, PlanView
 from featurekit.types import DataType, Field
@@ -54,6 +55,45 @@ class ReadHead:
             if pick.visible_from <= instant:
                 return pick
         return None
+
+
+class Selection(NamedTuple):
+    """The refreshes that answer from `begins` until before `ends`, and what is read for them: decided once for many.
+
+    `contents`, the pointer's and the heads', are what it was decided by: it holds where they are read again. `fixed`
+    are the keys that every request reads before its rows: the pointer's, the heads', the markers of the `picks`.
+    `as_ofs` is None where a row does not simply stand for itself: a view without a refresh, or one written in place.
+    """
+
+    begins: float
+    ends: float
+    contents: list[Value]
+    picks: tuple[Pick | None, ...]
+    fixed: list[bytes]
+    as_ofs: list[Instant] | None
+
+    @classmethod
+    def at(cls, at: Instant, service: PlannedService) -> Selection:
+        """Return what answers at an instant, by the heads that are known."""
+        heads = [view.head for view in service.views]
+        picks = tuple([head.at(at) for head in heads])
+        begins, ends = -math.inf, math.inf
+        for head in heads:
+            for pick in head.picks:
+                if pick.visible_from <= at:
+                    begins = max(begins, pick.visible_from)
+                    break
+                ends = min(ends, pick.visible_from)
+        chosen = [pick for pick in picks if pick is not None]
+        is_plain = bool(chosen) and len(chosen) == len(picks) and not any(pick.is_live for pick in chosen)
+        return cls(
+            begins=begins,
+            ends=ends,
+            contents=[service.pointer, *[head.content for head in heads]],
+            picks=picks,
+            fixed=[service.pointer_key, *service.head_keys, *[pick.marker for pick in chosen]],
+            as_ofs=[pick.as_of for pick in chosen] if is_plain else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +195,8 @@ class PlannedService:
             for view in plan.views
         )
         self.head_keys = [view.head_key for view in self.views]
+        self._names = frozenset(self.names)
+        self._selection: Selection | None = None
 
     def answers_without(self, error: OnlineStoreError) -> bool:
         """Return whether there is an answer although nothing could be read."""
@@ -162,8 +204,25 @@ class PlannedService:
             return isinstance(error, StoreEmptyError)  # the store did answer: every view of it is UNAVAILABLE
         return self.on_unavailable.instead is not Instead.ERROR
 
+    def select(self, at: Instant) -> Selection:
+        """Return which refreshes answer at an instant, by the heads that are known."""
+        selection = self._selection
+        if selection is None or not selection.begins <= at < selection.ends:
+            selection = self._selection = Selection.at(at, self)
+        return selection
+
+    def still_selects(self, selection: Selection, heads: Sequence[Value], at: Instant) -> bool:
+        """Learn the heads just read; return whether they lead to the same refreshes."""
+        # What was read here, and not what the views have by now: another thread may put back there what it read before.
+        learned = [view.learned(content) for view, content in zip(self.views, heads, strict=True)]
+        self._selection = None
+        return all(head.at(at) == pick for head, pick in zip(learned, selection.picks, strict=True))
+
     def accept(self, entities: Any, request: Any) -> Columns:
         """Return the request's columns as `types` says values are held; KeyTypeError says what can't be."""
+        if request is None and type(entities) is dict and is_one(entities) and entities.keys() == self._names:
+            # What most requests are: it needs no look for columns, for tables, for what is given twice.
+            return Columns({name: accept([entities[name]]) for name, accept in self._acceptors.items()}, 1, True)
         columns = request_columns(entities, request, self.names, self._depths)
         held = {name: accept(columns.values[name]) for name, accept in self._acceptors.items()}
         return Columns(held, columns.length, columns.is_single)

@@ -48,6 +48,11 @@ def request_columns(
     return merged
 
 
+def is_one(given: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is of one entity for sure, by the types of its values alone."""
+    return _SCALARS.issuperset(map(type, given.values()))
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return a hint at the known name that is closest to `name`, or at all of them where there are few."""
     names = sorted(known)

@@ -64,7 +64,8 @@ def drawn_view(data: st.DataObject, alias: str, kinds: list[DataType]) -> PlanVi
 def test_one_row_is_read_as_one_of_many_is(data: st.DataObject) -> None:
     plain = st.sampled_from([*PLAIN, String(), parse_type("binary")])
     kind = st.one_of(plain, plain, plain, st.sampled_from(TYPES)) if data.draw(st.booleans()) else plain
-    views, rows = [], []
+    views: list[PlanView] = []
+    rows: list[bytes | None] = []
     for alias in ("one", "two")[: data.draw(st.integers(1, 2))]:
         kinds = data.draw(st.lists(kind, min_size=1, max_size=6))
         view = drawn_view(data, alias, kinds)
