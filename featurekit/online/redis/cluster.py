@@ -79,15 +79,13 @@ class ClusterRoute:
 
     def master_of(self, key: bytes) -> Steps[Peer]:
         slot_map = yield from self._current()
-        return _owner(slot_map, slot_of(key))
+        return self._owner(slot_map, slot_of(key))
 
     def masters(self) -> Steps[tuple[Peer, ...]]:
-        self._is_stale = True
-        return (yield from self._current()).masters
+        return (yield from self._loaded()).masters
 
     def layout(self) -> Steps[Layout]:
-        self._is_stale = True
-        slot_map = yield from self._current()
+        slot_map = yield from self._loaded()
         answered = yield Ask({peer: [(b"CLUSTER", b"NODES")] for peer in slot_map.masters})
         lines = [replies_of(answered, peer)[0] for peer in slot_map.masters]
         # Only a node itself tells, in its own line, which of its slots are on their way: [slot->-node], [slot-<-node].
@@ -124,8 +122,12 @@ class ClusterRoute:
         known = self._map
         if known is not None and not self._is_stale:
             return known
+        return (yield from self._loaded())
+
+    def _loaded(self) -> Steps[SlotMap]:
+        """Return the slot map as the nodes tell it now."""
         said: list[str] = []
-        for peer in self._informed(known):
+        for peer in self._informed(self._map):
             answered = yield Ask({peer: [(b"CLUSTER", b"SLOTS")]}, within_s=_MAP_LIMIT_S)
             try:
                 (reply,) = replies_of(answered, peer)
@@ -150,10 +152,17 @@ class ClusterRoute:
         suspect = self._suspect
         return sorted(dict.fromkeys(heard), key=lambda peer: peer == suspect)
 
+    def _owner(self, slot_map: SlotMap, slot: int) -> Peer:
+        owner = slot_map.owners[slot]
+        if owner is None:
+            self._is_stale = True  # a node may have it by the next try
+            raise ReplyError(f"CLUSTERDOWN no node has slot {slot}")
+        return owner
+
     def _batches(self, pieces: Sequence[_Piece], slot_map: SlotMap) -> dict[Peer, tuple[list[Command], list[_Piece]]]:
         sent: dict[Peer, tuple[list[Command], list[_Piece]]] = {}
         for piece in pieces:
-            peer = piece.to or _owner(slot_map, slot_of(piece.keys[0]))
+            peer = piece.to or self._owner(slot_map, slot_of(piece.keys[0]))
             commands, mine = sent.setdefault(peer, ([], []))
             if piece.to is not None:
                 commands.append(_ASKING)
@@ -199,13 +208,6 @@ def _without_asking(commands: Sequence[Command], replies: Sequence[Reply]) -> It
     return (reply for command, reply in zip(commands, replies, strict=True) if command is not _ASKING)
 
 
-def _owner(slot_map: SlotMap, slot: int) -> Peer:
-    owner = slot_map.owners[slot]
-    if owner is None:
-        raise ReplyError(f"CLUSTERDOWN no node has slot {slot}")
-    return owner
-
-
 def _with_copies(keys: Sequence[bytes], slot_map: SlotMap) -> tuple[_Wanted, dict[int, list[int]]]:
     """Return the read in pieces by slot, and for each marker's place the places of its copies.
 
@@ -230,8 +232,8 @@ def _with_copies(keys: Sequence[bytes], slot_map: SlotMap) -> tuple[_Wanted, dic
             piece.keys.append(key)
             piece.places.append(place)
     wanted.pieces = list(by_slot.values())
-    nodes = {_owner(slot_map, slot) for slot in of_rows} or slot_map.masters
-    tags = [slot_map.witnesses[node] for node in nodes if node in slot_map.witnesses]
+    nodes = {slot_map.owners[slot] for slot in of_rows} or slot_map.masters
+    tags = [tag for node, tag in slot_map.witnesses.items() if node in nodes]
     copies: dict[int, list[int]] = {}
     for place in markers:
         copied = [copy_of(keys[place], tag) for tag in tags] or [keys[place]]

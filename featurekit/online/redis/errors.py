@@ -26,7 +26,7 @@ class ReplyError(Exception):
             return None
         _, slot, place = str(self).split(" ")[:3]
         host, _, port = place.rpartition(":")
-        return int(slot), host, int(port)
+        return int(slot), "" if host == "?" else host, int(port)
 
 
 class NotMasterError(ConnectionError):

@@ -21,24 +21,24 @@ class SingleRoute:
     reads_at_once = True
 
     def __init__(self, address: Address) -> None:
-        self._peer = Peer(address.places[0], Access(address.login, address.tls, address.db))
+        self.peer = Peer(address.places[0], Access(address.login, address.tls, address.db))
 
     def read(self, keys: Sequence[bytes]) -> Steps[list[Value]]:
         values: list[Value]
-        (values,) = replies_of((yield Ask({self._peer: [(b"MGET", *keys)]})), self._peer)
+        (values,) = replies_of((yield Ask({self.peer: [(b"MGET", *keys)]})), self.peer)
         return values
 
     def master_of(self, key: bytes) -> Steps[Peer]:  # noqa: ARG002
         yield from ()
-        return self._peer
+        return self.peer
 
     def masters(self) -> Steps[tuple[Peer, ...]]:
         yield from ()
-        return (self._peer,)
+        return (self.peer,)
 
     def layout(self) -> Steps[Layout]:
         yield from ()
-        return Layout((self._peer,))
+        return Layout((self.peer,))
 
     def learn(self, peer: Peer, error: Exception) -> Peer | None:
         """It is the one server, whatever it says."""
@@ -127,7 +127,10 @@ class SentinelRoute:
             # Not yet believed: a Sentinel that was away names who was the master then.
             try:
                 replies_of((yield Ask({master: [(b"PING",)]})), master)
-            except ConnectionError as error:  # it is none any more, or is gone
+            except OSError as error:  # it is none any more, or is gone: other Sentinels may know better
+                self._put_last(sentinel)
+                if isinstance(error, TimeoutError):
+                    raise  # no time is left for them: the next read begins with them
                 said.append(f"{sentinel.place} names {master.place}: {error}")
                 continue
             return master
