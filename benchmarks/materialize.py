@@ -18,7 +18,7 @@ import redis
 from featurekit.clock import DAY, parse_instant
 from featurekit.config import Settings
 from featurekit.feature_store import FeatureStore
-from featurekit.refreshing import RefreshOutcome
+from featurekit.refresh_values import RefreshOutcome
 
 AS_OF = parse_instant("2026-01-02")
 _MSET_STEP = 1000

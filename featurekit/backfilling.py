@@ -30,7 +30,8 @@ from featurekit.offline.snapshot import SourceSnapshot, check_unchanged, snapsho
 from featurekit.offline.source import count_invisible
 from featurekit.online.forgotten import refusing
 from featurekit.quality.gate import ROWS, gated, verdict
-from featurekit.refreshing import Deployment, RefreshOutcome, due, record_failure, refresh_view, require_registered
+from featurekit.refresh_values import Deployment, RefreshOutcome
+from featurekit.refreshing import due, record_failure, refresh_view, require_registered
 from featurekit.registry.state import RefreshKind, RefreshRecord, RefreshStatus
 from featurekit.rows import key_fields
 from featurekit.tombstones import Tombstones

@@ -36,7 +36,8 @@ from featurekit.offline.row_diff import RowDiff, diff_rows
 from featurekit.offline.training import DatasetResult, build_dataset, check_out
 from featurekit.online.result import Features
 from featurekit.pinning import pin_version, unpin_version
-from featurekit.refreshing import RefreshOutcome, due, refresh_view
+from featurekit.refresh_values import RefreshOutcome
+from featurekit.refreshing import due, refresh_view
 from featurekit.registration_rollback import RegistrationRolledBack, rollback_registration
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord

@@ -10,7 +10,7 @@ from typing import Any
 from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledView
 from featurekit.errors import FeaturekitError, InputError, RefreshRunningError, SettingsError
-from featurekit.refreshing import RefreshOutcome
+from featurekit.refresh_values import RefreshOutcome
 
 Wanted = tuple[CompiledView, Instant]
 Progress = Callable[[str, int, int], None]

@@ -28,7 +28,7 @@ from featurekit.online.lookup_client import client_options
 from featurekit.online.redis import open_store
 from featurekit.online.served_log import ServedLog, served_log
 from featurekit.online.store import OnlineStore
-from featurekit.refreshing import Deployment
+from featurekit.refresh_values import Deployment
 from featurekit.registered_views import compile_version, needed, wanted_versions
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import ViewVersion

@@ -18,7 +18,8 @@ from featurekit.offline.materialize import MaterializeResult, Sink
 from featurekit.offline.snapshot import SourceSnapshot
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
-from featurekit.refreshing import Deployment, RefreshOutcome, refresh_view
+from featurekit.refresh_values import Deployment, RefreshOutcome
+from featurekit.refreshing import refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
 from featurekit.rows import offline_schema

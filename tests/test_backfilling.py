@@ -27,7 +27,7 @@ from featurekit.online import embedded
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import read_head
-from featurekit.refreshing import Deployment, RefreshOutcome
+from featurekit.refresh_values import Deployment, RefreshOutcome
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
 from tests.offline.test_incremental import COLUMNS, START, drawn_rows

@@ -27,7 +27,8 @@ from featurekit.online.keys import Namespace
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
 from featurekit.online.served_log import ServedLog
-from featurekit.refreshing import Deployment, refresh_view
+from featurekit.refresh_values import Deployment
+from featurekit.refreshing import refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
 from featurekit.served_columns import METADATA

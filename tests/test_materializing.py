@@ -19,7 +19,7 @@ from featurekit.errors import (
     SourceError,
 )
 from featurekit.materializing import MaterializeErrors, refresh_each
-from featurekit.refreshing import RefreshOutcome
+from featurekit.refresh_values import RefreshOutcome
 from tests.registry.states import TODAY
 
 GATE = GateError("mean_1d is not between 0 and 1", where="2 of 3 rows", try_="look at the source")

@@ -31,7 +31,8 @@ from featurekit.offline.snapshot import SourceSnapshot
 from featurekit.online.keys import Namespace
 from featurekit.online.redis import open_store
 from featurekit.pinning import pin_version, unpin_version
-from featurekit.refreshing import Deployment, refresh_view
+from featurekit.refresh_values import Deployment
+from featurekit.refreshing import refresh_view
 from featurekit.registered_views import compile_version, needed, wanted_versions
 from featurekit.registration_rollback import rollback_registration
 from featurekit.registry.desired import desired_state

@@ -13,7 +13,7 @@ from featurekit.clock import Instant, format_instant, parse_instant
 from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
 from featurekit.materializing import MaterializeErrors
-from featurekit.refreshing import RefreshOutcome
+from featurekit.refresh_values import RefreshOutcome
 from featurekit.registry.state import RefreshKind
 
 

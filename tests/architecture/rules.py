@@ -66,6 +66,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.serving_history": 6,  # what was served: the registry's runs beside their kept rows
     "featurekit.keeping": 6,  # the history beside the registry: what is kept, compacted, dropped
     "featurekit.backfilling": 6,  # many as-ofs in one job, for the history
+    "featurekit.refresh_values": 6,  # what a refresh is given, and what comes of it
     "featurekit.refreshing": 6,  # one refresh: offline, quality, online and the registry, wired
     "featurekit.materializing": 6,  # many of them
     "featurekit.registered_views": 6,  # versions compiled from what the registry keeps of them

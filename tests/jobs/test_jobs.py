@@ -14,7 +14,7 @@ from featurekit.clock import Instant, parse_instant
 from featurekit.consistency.sample import SampleRule
 from featurekit.errors import GateError, OnlineStoreError
 from featurekit.materializing import MaterializeErrors, RefreshFailure
-from featurekit.refreshing import RefreshOutcome
+from featurekit.refresh_values import RefreshOutcome
 from jobs import daily_consistency, materialize
 from tests.consistency.test_report import OUTCOMES, report, view
 

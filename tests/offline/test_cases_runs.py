@@ -27,7 +27,8 @@ from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import Namespace
 from featurekit.online.redis import RedisStore
-from featurekit.refreshing import Deployment, RefreshOutcome, due, refresh_view
+from featurekit.refresh_values import Deployment, RefreshOutcome
+from featurekit.refreshing import due, refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
 from tests.offline.conftest import EngineAt

@@ -27,7 +27,8 @@ from featurekit.offline.training import build_dataset
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.redis import RedisStore
-from featurekit.refreshing import Deployment, refresh_view
+from featurekit.refresh_values import Deployment
+from featurekit.refreshing import refresh_view
 from featurekit.registry.desired import desired_state
 from featurekit.registry.registry import Registry
 from featurekit.serving.protocol import encode_features
