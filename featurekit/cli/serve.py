@@ -19,10 +19,9 @@ from featurekit.config import Settings
 from featurekit.errors import SettingsError
 from featurekit.monitoring.metrics import ServerMetrics
 from featurekit.online.async_client import AsyncFeatureClient
-from featurekit.online.breaker import Breaker
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
-from featurekit.online.lookup_client import ClientOptions
+from featurekit.online.lookup_client import client_options
 from featurekit.online.redis import open_store
 from featurekit.online.served_log import served_log
 from featurekit.online.store import OnlineStore
@@ -98,7 +97,7 @@ def _clients(settings: Settings, store_url: str) -> Iterator[tuple[OnlineStore, 
     """Give the store and the clients that answer, in threads and in the event loop, with which the last is closed."""
     log = served_log(settings)
     # One breaker for both: it is of the store.
-    options: ClientOptions = {"clock": settings.clock, "log": log, "breaker": Breaker()}
+    options = client_options(settings, log)
     project, environment, timeout_ms = settings.project, settings.environment, settings.redis_timeout_ms
     store = open_store(store_url, timeout_ms=timeout_ms)
     try:

@@ -8,10 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import httpx
 import pytest
 
+from featurekit.cli.serve import _clients
+from featurekit.errors import OnlineStoreError
 from tests.cli.conftest import ROOT, Cli
 from tests.cli.served import Served
 
@@ -64,6 +67,16 @@ def test_other_machines_are_let_in_by_a_key_or_by_a_decision(cli: Cli, served: S
 
     assert found.exit_code == 2
     assert found.document["what"] == "the server would answer everybody who reaches 0.0.0.0"
+
+
+def test_what_the_settings_say_of_failures_is_so_for_its_clients(served: Served) -> None:
+    settings = replace(served.settings, redis_tries=1, redis_breaker_failures=2, redis_breaker_open_ms=60_000)
+
+    with _clients(settings, "redis://127.0.0.1:1") as (_, client, quick):
+        for state in ("closed", "open"):
+            with pytest.raises(OnlineStoreError):
+                client.services()
+            assert (client.breaker.state, quick.breaker.state) == (state, state)
 
 
 def test_keys_that_are_none_are_refused_and_not_shown(
