@@ -191,7 +191,7 @@ class ModelClient:
     def _look(self) -> None:
         try:
             for loaded in list(self._loaded.values()):
-                with suppress(OutsideError, ModelError):  # what is loaded answers on
+                with suppress(OutsideError, ModelError, NotRegisteredError):  # what is loaded answers on
                     self._look_at(loaded.record)
         finally:
             self._looking.release()

@@ -14,7 +14,7 @@ from onnx import TensorProto
 
 from featurekit.errors import FeaturesUnavailableError, KeyTypeError, ModelError, NotRegisteredError, RegistryError
 from featurekit.online.client import FeatureClient
-from featurekit.online.publish import PlanBody, publish_plans
+from featurekit.online.publish import PlanBody, publish_plans, withdraw_services
 from featurekit.registry.model_record import ModelRecord
 from featurekit.serving.model import ModelClient
 from featurekit.serving.register import register_model
@@ -182,6 +182,17 @@ def test_a_newer_version_of_a_model_for_the_same_features_takes_over(shop: Shop)
     add_model(shop, "spend.last_items")
 
     assert version_after_a_look(models) == 2
+
+
+def test_a_service_that_was_withdrawn_ends_no_look_for_newer_versions(shop: Shop) -> None:
+    add_model(shop, "spend.orders_7d")
+    models = looking(shop)
+    models.predict("echo", {"user_id": 1}, {"price": 1.0})
+    shop.register(WINDOW)
+    add_model(shop, "spend.last_items")
+    withdraw_services(shop.store, NAMESPACE, ["score"])
+
+    assert version_after_a_look(models) == 1
 
 
 def test_a_model_that_was_deleted_is_answered_by_no_more(shop: Shop) -> None:
