@@ -96,8 +96,11 @@ def read_tombstones(file: Path) -> Tombstones | None:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    hashes = {tuple(scope): frozenset(found) for scope, found in content["hashes"]}
-    return Tombstones(secret=bytes.fromhex(content["secret"]), hashes=hashes)
+    try:
+        hashes = {tuple(scope): frozenset(found) for scope, found in content["hashes"]}
+        return Tombstones(secret=bytes.fromhex(content["secret"]), hashes=hashes)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{file} was not written by featurekit") from error
 
 
 def await_writers(folder: Path, *, limit_s: float = _WRITE_LIMIT_S) -> tuple[Path, ...]:

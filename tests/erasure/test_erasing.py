@@ -188,10 +188,11 @@ def test_what_a_log_holds_in_memory_is_not_written(shop: Shop) -> None:
     assert_gone(shop, (2,))
 
 
-def test_a_log_that_can_not_read_what_is_forgotten_writes_nothing(shop: Shop) -> None:
+@pytest.mark.parametrize("damaged", ["{", "[]", "{}", '{"secret": 1, "hashes": []}'])
+def test_a_log_that_can_not_read_what_is_forgotten_writes_nothing(shop: Shop, damaged: str) -> None:
     shop.refresh(TODAY)
     shop.log_folder.mkdir()
-    tombstones_file(shop.log_folder, "shop", "dev").write_text("{")
+    tombstones_file(shop.log_folder, "shop", "dev").write_text(damaged)
     log = ServedLog(shop.log_folder, project="shop", environment="dev", clock=lambda: shop.now)
     shop.serve([{"user_id": 1}], log=log)
     log.close()
