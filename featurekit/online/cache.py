@@ -220,6 +220,8 @@ class CachedReads:
             is_latest = True
             for key, value in zip(controls, values, strict=True):
                 seen = self._seen.get(key)
+                if seen is None and only_seen:
+                    continue  # nothing is believed of it, and callers can make up any number of names
                 if seen is not None and seen[0] != value:
                     if seen[1] > read_s:
                         is_latest = False  # a read that was sent later has been answered otherwise

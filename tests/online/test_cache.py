@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from featurekit.clock import DAY
-from featurekit.errors import OnlineStoreError, SettingsError
+from featurekit.errors import NotRegisteredError, OnlineStoreError, SettingsError
 from featurekit.on_unavailable import Instead, OnUnavailable
 from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.breaker import Breaker
@@ -402,6 +402,18 @@ def test_a_forked_process_listens_and_keeps_for_itself(url: str, store: RedisSto
 
 
 @pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("world")
+def test_names_that_callers_make_up_leave_nothing_in_the_cache(url: str) -> None:
+    with cached_client(RedisStore(url), Passing()) as client:
+        assert client._cached is not None
+        for i in range(10):
+            with pytest.raises(NotRegisteredError):
+                client.lookup(f"nothing_{i}", {"user_id": 1})
+        assert client._cached._seen == {}
+        assert values(client, 1) == [10]
+        assert len(client._cached._seen) == 5  # the pointer, two heads and two markers
+
+
 def test_who_forgets_to_close_leaves_no_thread(url: str) -> None:
     client = FeatureClient(url, project="shop", environment="test", cache=Cache())
     values(client, 1)
