@@ -13,13 +13,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final, NamedTuple
 
 _LOG: Final = logging.getLogger("featurekit.serving")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _SHORT_LIFE_S: Final = 10.0
+_PAUSE_S: Final = 1.0
 _VARIABLE: Final = "_FEATUREKIT_WORKER"  # number, listening socket, pipe from the parent
 
 
@@ -103,6 +104,8 @@ class _Parent:
         if exit_code >= 0 and lived_s < _SHORT_LIFE_S:
             self._exit_code = exit_code or 70
             self._stop()
+        elif lived_s < _SHORT_LIFE_S:
+            time.sleep(_PAUSE_S)  # what kills it, such as too little memory, may do so again and again
 
     def _on_signal(self, _: int, __: FrameType | None) -> None:
         self._stop()
@@ -110,7 +113,8 @@ class _Parent:
     def _stop(self) -> None:
         self._is_stopping = True
         for pid in self._running:
-            os.kill(pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it just ended, and `run` is about to take note of that
+                os.kill(pid, signal.SIGTERM)
 
 
 @contextmanager

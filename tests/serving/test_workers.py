@@ -16,7 +16,9 @@ import httpx
 ROOT = Path(__file__).parents[2]
 # Each answers with its pid and number.
 SERVE = """
-import os, sys
+import os, signal, sys
+if sys.argv[1:] == ["killed"] and "_FEATUREKIT_WORKER" in os.environ:
+    os.kill(os.getpid(), signal.SIGKILL)
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -107,3 +109,13 @@ def test_what_keeps_one_worker_from_beginning_ends_them_all() -> None:
 
     assert (running.returncode, output) == (3, "ended 3\n")
     assert "ended with 3" in errors
+
+
+def test_workers_that_are_killed_as_soon_as_they_begin_are_not_started_again_and_again_at_once() -> None:
+    with parent("killed") as (running, _):
+        time.sleep(2.5)
+        os.kill(running.pid, signal.SIGTERM)
+        output, errors = running.communicate(timeout=30)
+
+    assert output in ("ended 9\n", "ended 15\n")  # the signal may be there before the worker kills itself
+    assert 1 <= errors.count("ended with -9") <= 4
