@@ -202,13 +202,15 @@ async def _body(request: Request, headers: Headers, limit: int) -> bytes:
     """Return the request's body; 413 as soon as it is known to be larger than `limit`."""
     declared = headers.get(b"content-length", b"")
     if not (declared.isdigit() and int(declared) > limit):
-        body = b""
+        chunks: list[bytes] = []
+        size = 0
         async for chunk in request.stream():
-            body = body + chunk if body else chunk
-            if len(body) > limit:
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > limit:
                 break
         else:
-            return body
+            return b"".join(chunks)
     # The rest of the body is not read, so nothing else can come over this connection.
     raise HTTPException(413, f"the request's body is larger than {limit} bytes", {"connection": "close"})
 
