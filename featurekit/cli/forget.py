@@ -38,10 +38,10 @@ def forget(
         list[Path] | None, typer.Option("--dataset", metavar="FOLDER", help="Look into this training set, too.")
     ] = None,
 ) -> Answer:
-    """Take entities out of the online store, the history and the served log, and prove it.
+    """Take entities out of all that is kept, and prove it.
 
-    They are refused from then on, by refreshes and training sets, until `featurekit remember`. Exits with 1 where the
-    proof finds something that is left.
+    That is the online store, the history and the served log. They are refused from then on, by refreshes and training
+    sets, until `featurekit remember`. Exits with 1 where the proof finds something that is left.
     """
     with FeatureStore(invocation(context).settings()) as store:
         done = store.forget(

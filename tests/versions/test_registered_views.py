@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from featurekit.clock import DAY
+from featurekit.compiled import CompiledRepository
 from featurekit.config import read_settings
 from featurekit.errors import InputError, NotRegisteredError
 from featurekit.feature_store import FeatureStore
@@ -51,12 +52,9 @@ def test_what_is_compiled_from_the_registry_is_what_was_registered(tmp_path: Pat
     assert compile_version(version(desired), repository.repository.sources, tmp_path) == repository.views["spend"]
 
 
-def test_all_views_of_the_flights_come_back_as_they_are() -> None:
-    root = Path(__file__).parents[2]
-    with FeatureStore(read_settings(start=root, environ={}, flags={"project": "flights"})) as store:
-        repository = store.definitions
-        for name, desired in desired_state(repository).views.items():
-            assert compile_version(version(desired), repository.repository.sources, root) == repository.views[name]
+def test_all_views_of_the_flights_come_back_as_they_are(flights: CompiledRepository, flights_base: Path) -> None:
+    for name, desired in desired_state(flights).views.items():
+        assert compile_version(version(desired), flights.repository.sources, flights_base) == flights.views[name]
 
 
 MOVED = ("path: data/orders.csv", "path: data/elsewhere.csv")
