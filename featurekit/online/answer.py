@@ -78,6 +78,7 @@ class AnswerPlan:
         self.plan = service.plan
         self.outputs = service.plan.outputs
         self.names = tuple(output.name for output in service.plan.outputs)
+        self._unnamed: dict[str, Any] = dict.fromkeys(self.names)
         self.aliases = tuple(view.alias for view in service.views)
         self.not_numbers = frozenset(i for i, output in enumerate(self.outputs) if not is_number(output.type))
         self.arrow: Any = None  # an ArrowPlan, when first asked for: Arrow is not loaded here
@@ -89,6 +90,13 @@ class AnswerPlan:
         self._count = len(service.plan.outputs)
         self.one = self._one_entity()
         self._tally = None if counts is None else counts.tally(service.plan.service, self.names)
+
+    def named(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Return the outputs' names with these values."""
+        # A copy has room for all names: a dict that grows takes nearly twice as long.
+        named = self._unnamed.copy()
+        named.update(zip(self.names, values, strict=True))
+        return named
 
     def whole_rows(self, views: Sequence[ViewRows]) -> list[WholeRow] | None:
         """Return the rows of one entity where `one` can take all outputs out of them."""

@@ -77,16 +77,16 @@ class Features:
         and structs are dicts.
         """
         if (rows := self._whole_rows) is not None and self._plan.one is not None:
-            values = dict(zip(self.names, self._plan.one.values(rows), strict=True))
+            values = self._plan.named(self._plan.one.values(rows))
             return values if self.is_single else [values]
-        names, valid, answer = self.names, self._valid, self._answer
-        columns: list[Sequence[Any]] = [[]] * len(names)
+        named, valid, answer = self._plan.named, self._valid, self._answer
+        columns: list[Sequence[Any]] = [[]] * len(self.names)
         for part in answer.parts:
             mask = None if valid is None else valid[part.outputs]
             part.put(python_lists(part.kind, part.values, mask), into=columns)
         if self.is_single:
-            return {name: column[0] for name, column in zip(names, columns, strict=True)}
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+            return named([column[0] for column in columns])
+        return [named(row) for row in zip(*columns, strict=True)]
 
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """Return name → array, each of its type's own dtype; a masked array where any value is not there.
