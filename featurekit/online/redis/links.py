@@ -16,16 +16,18 @@ from featurekit.online.redis.steps import Answered, Ask
 
 _CONNECT_LIMIT_S: Final = 2.0
 _CHUNK: Final = 65_536
+_SAME_TIME: Final = 0.001  # of what is left: a time that is so little longer or shorter is as good
 
 
 class Link:
     """One connection to one server; for one thread at a time. Every method raises OSError where it broke."""
 
-    __slots__ = ("_buffer", "_reader", "_socket")
+    __slots__ = ("_allowed_s", "_buffer", "_reader", "_socket")
 
     def __init__(self, peer: Peer, until: float) -> None:
         """Connect and say the greeting; `until` is of the monotonic clock, here and below."""
         self._socket = _connect(peer, until)
+        self._allowed_s = 0.0
         self._reader = new_reader()
         self._buffer = bytearray(_CHUNK)
         try:
@@ -37,7 +39,7 @@ class Link:
             raise
 
     def send(self, content: bytes | memoryview, until: float) -> None:
-        self._socket.settimeout(_left(until))
+        self._allow(until)
         self._socket.sendall(content)
 
     def receive(self, count: int, until: float) -> list[Reply]:
@@ -51,7 +53,7 @@ class Link:
                 if len(replies) == count:
                     return replies
                 continue
-            self._socket.settimeout(_left(until))
+            self._allow(until)
             size = self._socket.recv_into(buffer)
             if not size:
                 raise ConnectionResetError("the server closed the connection")
@@ -63,6 +65,12 @@ class Link:
         replies = self.receive(len(commands), until)
         raise_errors(replies)
         return replies
+
+    def _allow(self, until: float) -> None:
+        left = _left(until)
+        if abs(left - self._allowed_s) > left * _SAME_TIME:  # to say it anew is one more call of the system
+            self._socket.settimeout(left)
+            self._allowed_s = left
 
     def close(self) -> None:
         self._socket.close()
@@ -86,6 +94,16 @@ class Links:
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
+
+    def ask(self, peer: Peer, commands: list[Command], until: float) -> list[Reply] | Exception:
+        """Return one server's replies, or the error in their place."""
+        self._own()
+        content = pack(commands)
+        try:
+            link, is_reused = self._sent(peer, content, until)
+        except (OSError, ReplyError) as error:
+            return error
+        return self._received(peer, len(commands), content, link, is_reused, until)
 
     def exchange(self, ask: Ask, until: float) -> Answered:
         """Return each server's replies, or the error in their place. All is sent before any answer is awaited."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import hiredis
@@ -79,6 +79,13 @@ class Peer:
 
     place: Place
     access: Access
+    _hash: int = field(init=False, repr=False, compare=False)  # connections are looked up by it twice for each read
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.place, self.access)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def new_reader() -> Any:

@@ -14,7 +14,9 @@ from featurekit.online.redis.errors import ReplyError, UnconfirmedError, is_pass
 from featurekit.online.redis.links import Link, Links
 from featurekit.online.redis.peer import Command, Peer, Reply
 from featurekit.online.redis.route import new_route
-from featurekit.online.redis.steps import Layout, Steps
+from featurekit.online.redis.single import SingleRoute
+from featurekit.online.redis.steps import Layout, Steps, replies_in
+from featurekit.online.store import Value
 
 _SCAN_STEP: Final = 1000
 _WALK_TRIES: Final = 5
@@ -29,12 +31,14 @@ Result = TypeVar("Result")
 class Servers:
     """Carries commands to the servers that a route names.
 
-    `run` and `layout` raise what a server or a socket gave, the others OnlineStoreError.
+    `read`, `run` and `layout` raise what a server or a socket gave, the others OnlineStoreError.
     """
 
     def __init__(self, address: Address, timeout_ms: int) -> None:
         self.route = new_route(address)
         self.links = Links()
+        # Where there is but one server, a read is one command to it: that takes no steps.
+        self._only = self.route.peer if isinstance(self.route, SingleRoute) else None
         self._name = address.name
         self._timeout_ms = timeout_ms
         self._confirmations = Confirmations(on_disk=not self.route.reads_at_once)
@@ -149,6 +153,15 @@ class Servers:
             yield keys
             if cursor == b"0":
                 return
+
+    def read(self, keys: Sequence[bytes], until: float) -> list[Value]:
+        """Return the keys' values; raises what the servers failed with."""
+        peer = self._only
+        if peer is None:
+            return self.run(self.route.read(keys), until)
+        values: list[Value]
+        (values,) = replies_in(self.links.ask(peer, [(b"MGET", *keys)], until))
+        return values
 
     def run(self, steps: Steps[Result], until: float) -> Result:
         """Return what the steps come to, with all their answers in by then."""

@@ -63,7 +63,11 @@ class Route(Protocol):
 
 def replies_of(answered: Answered, peer: Peer) -> list[Reply]:
     """Return what a server replied; raises what it failed with, or the first reply that is an error."""
-    replies = answered[peer]
+    return replies_in(answered[peer])
+
+
+def replies_in(replies: list[Reply] | Exception) -> list[Reply]:
+    """As `replies_of`, of one server's part."""
     if isinstance(replies, Exception):
         raise replies
     for reply in replies:

@@ -46,7 +46,7 @@ class RedisStore:
     def read(self, keys: Sequence[bytes], *, timeout_s: float | None = None) -> list[Value]:
         allowed = read_limit_s(self._servers.route, self._timeout_ms, timeout_s)
         try:
-            return self._servers.run(self._servers.route.read(keys), time.monotonic() + allowed)
+            return self._servers.read(keys, time.monotonic() + allowed)
         except (OSError, ReplyError) as error:
             raise translate(error, self.name, round(allowed * 1000)) from error
 
