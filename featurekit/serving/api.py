@@ -119,8 +119,8 @@ class Api:
         question = self._question(asked)
         if question.rows * known.outputs > _QUICK_VALUES:
             return None
-        entities, request = question.read(known.readers)
         try:
+            entities, request = question.read(known.readers)
             features = await self._quick.lookup(
                 service,
                 entities,
@@ -130,6 +130,8 @@ class Api:
                 request_id=question.request_id,
             )
         except KeyTypeError:
+            if (await self._quick.plan(service)).fingerprint == known.fingerprint:
+                raise
             return None
         return _encoded(features, asked)
 

@@ -17,6 +17,7 @@ from featurekit.clock import Instant, format_instant, parse_instant
 from featurekit.errors import (
     FeaturekitError,
     InputError,
+    KeyTypeError,
     ModelError,
     NotRegisteredError,
     OnlineStoreTimeoutError,
@@ -159,7 +160,7 @@ def _read_row(row: dict[str, Any], readers: Readers) -> dict[str, Any]:
     for name, value in row.items():
         # A lookup would take a list for a column of values, and answer for as many rows.
         if isinstance(value, list | dict) and not (name in readers and readers[name].has_parts):
-            raise InputError(
+            raise KeyTypeError(
                 f"{name} is {'an object' if isinstance(value, dict) else 'an array'}",
                 where=name,
                 why="each name has one value",

@@ -80,6 +80,38 @@ def test_types_that_changed_are_read_anew(both: tuple[httpx.Client, httpx.Client
     assert (before, after) == ([400] * 4, [0] * 4)
 
 
+def test_types_that_what_is_asked_could_not_have_been_of_are_read_anew(
+    both: tuple[httpx.Client, httpx.Client], shop: Shop
+) -> None:
+    def ask(price: object) -> list[object]:
+        question = {"entities": {"user_id": 1}, "request": {"price": price}}
+        answers = [http.post("/v1/lookup/score", json=question) for http in both for _ in range(2)]
+        return [answer.json()["values"]["basket.ratio"] if answer.is_success else answer.json() for answer in answers]
+
+    found = []
+    for kind, expression, price in (
+        ("timestamp", "hour(price)", "2013-11-15T07:00:00Z"),
+        ("string", "length(price)", "abc"),
+        ("array<double>", "size(price)", [1.0, 2.0]),
+    ):
+        shop.register(
+            ("request: {price: double}", f"request: {{price: {kind}}}"), ("price / spend.amount_7d", expression)
+        )
+        found.append(ask(price))
+
+    assert found == [[7] * 4, [3] * 4, [2] * 4]
+
+
+def test_a_wrong_question_is_counted_once(shop: Shop) -> None:
+    quick = quick_client(shop)
+    with served(HttpServer(create_app(shop.client, shop.store, quick=quick))) as http:
+        http.post("/v1/lookup/spend", json={"entities": {"user_id": 1}})
+        answer = http.post("/v1/lookup/spend", json={"entities": {"user_id": "1"}})
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "KeyTypeError")
+    assert [client.counted().services["spend"].failed.total() for client in (quick, shop.client)] == [1, 0]
+
+
 def test_a_deadline_that_passes_is_504_in_the_event_loop_and_in_threads(shop: Shop) -> None:
     told = {"featurekit-timeout-ms": "150"}
     questions = [{"entities": {"user_id": 1}}, {"entities": [{"user_id": 1}] * 200}]
