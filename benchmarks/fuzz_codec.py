@@ -105,7 +105,9 @@ class Decoders:
 
     def together(self, rows: Sequence[bytes], *, with_arrow: bool = True) -> list[list[tuple[Any, int]] | None]:
         """Return the same as rows are decoded among others: None where all is UNAVAILABLE."""
-        answer = self._answers.answer([ViewRows(rows=rows, as_of=AS_OF)], {}, len(rows))
+        views = [ViewRows(rows=rows, as_of=AS_OF)]
+        whole = self._answers.whole_rows(views) if len(rows) == 1 else None
+        answer = self._answers.answer(views, {}, len(rows)) if whole is None else self._answers.answer_whole(whole)
         columns: list[Any] = [None] * len(self.kinds)
         for part in answer.parts:
             held = part.values if isinstance(part.values, list) else part.values.tolist()
