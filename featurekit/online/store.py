@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from featurekit.clock import Instant
-from featurekit.errors import NewerWireVersionError
+from featurekit.errors import NewerWireVersionError, OnlineStoreError
 
 HEAD_FORMAT: Final = 1
 LIVE_FORMAT: Final = 2  # of a head with refreshes that are written in place: a client that knows none must not read it
@@ -173,10 +173,23 @@ def encode_head(head: Head) -> bytes:
 
 
 def decode_head(content: bytes | None) -> Head:
-    """Return the head that `encode_head` wrote; an empty one where there is none."""
+    """Return the head that `encode_head` wrote; an empty one where there is none.
+
+    NewerWireVersionError where another version of featurekit wrote it, OnlineStoreError where nobody can have.
+    """
     if content is None:
         return Head()
-    head = json.loads(content)
+    try:
+        return _head_of(json.loads(content))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise OnlineStoreError(
+            "a view's head can't be read",
+            why=f"it was damaged, or overwritten by hand: {error}",
+            try_="delete its key (docs/formats.md), then featurekit materialize",
+        ) from error
+
+
+def _head_of(head: dict[str, Any]) -> Head:
     if head.get("format") not in (HEAD_FORMAT, LIVE_FORMAT):
         raise NewerWireVersionError(
             f"the view's head has format {head.get('format')!r}; this featurekit reads {HEAD_FORMAT} and {LIVE_FORMAT}",

@@ -228,6 +228,15 @@ def test_a_head_answers_with_the_newest_refresh_that_is_visible() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b'{"format":1}', b'{"format":1,"entries":[[1]]}', b"\xff"])
+def test_a_head_that_nobody_can_have_written_is_told_with_what_to_try(damaged: bytes) -> None:
+    with pytest.raises(OnlineStoreError) as error:
+        decode_head(damaged)
+
+    assert (error.value.what, bool(error.value.why)) == ("a view's head can't be read", True)
+    assert error.value.try_ == "delete its key (docs/formats.md), then featurekit materialize"
+
+
 def test_a_head_keeps_what_serves_and_what_will_and_of_the_rest_the_newest_and_the_recent() -> None:
     head = Head(tuple(entry(i) for i in range(10)))
 
