@@ -54,9 +54,10 @@ class ServerMetrics:
         """Show the counts on a port of their own, for as long as the process lives."""
         try:
             start_http_server(port, host, self._registry)
-        except OSError as error:
+        except (OSError, OverflowError) as error:  # the last of many workers may have a number that is no port
+            why = error.strerror if isinstance(error, OSError) else str(error)
             raise SettingsError(
-                f"metrics can't be shown on {host}:{port}", why=error.strerror, try_="another --metrics-port"
+                f"metrics can't be shown on {host}:{port}", why=why, try_="another --metrics-port"
             ) from error
 
 

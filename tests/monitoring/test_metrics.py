@@ -129,6 +129,8 @@ def test_metrics_have_a_port_of_their_own_where_one_is_asked_for() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(SettingsError, match="can't be shown"):
             metrics.listen("127.0.0.1", port)
+    with pytest.raises(SettingsError, match=":65536"):
+        metrics.listen("127.0.0.1", 65_536)
     metrics.observe(route="/r", status=200, key="", seconds=0.1)
     metrics.listen("127.0.0.1", port)
 
