@@ -25,6 +25,9 @@ from featurekit.online.cache import Cache, CachedReads
 from featurekit.online.client import FeatureClient
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
+from featurekit.online.redis.address import Login, read_address
+from featurekit.online.redis.peer import Access, Peer
+from featurekit.online.redis.pushes import PushLink
 from featurekit.online.redis.rights import SERVING
 from featurekit.online.store import Value
 from featurekit.online.tracking import Hearing
@@ -331,6 +334,33 @@ def test_a_server_that_hangs_is_given_up_and_heard_again(tmp_path: Path) -> None
             server.resume()
             until(lambda: client.hearing is Hearing.ON, "the server to be heard again", limit_s=10)
         store.close()
+
+
+def test_a_server_is_given_time_to_take_each_ping(url: str) -> None:
+    allowed: list[float | None] = []
+
+    class Watched:
+        """The link's socket, and how long it would have waited to send."""
+
+        def __init__(self, socket: Any) -> None:
+            self._socket = socket
+
+        def sendall(self, content: bytes) -> None:
+            allowed.append(self._socket.gettimeout())
+            self._socket.sendall(content)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._socket, name)
+
+    (place,) = read_address(url).places
+    link = PushLink(Peer(place, Access(Login(), None)), [(b"PING",)], time.monotonic() + 5)
+    link._socket = Watched(link._socket)  # type: ignore[assignment]
+    for _ in range(3):
+        link.ping(time.monotonic() + 5)
+        assert link._socket.gettimeout() == 0
+    link.close()
+
+    assert [round(seconds or 0) for seconds in allowed] == [5, 5, 5]
 
 
 def test_a_user_who_may_not_hear_has_the_bound(tmp_path: Path) -> None:

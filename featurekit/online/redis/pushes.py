@@ -133,7 +133,7 @@ class PushLink(Link):
         super().__init__(peer, until)
         try:
             self.ask(*greeting, until=until)
-            self._socket.settimeout(0)
+            self._wait_no_more()
         except BaseException:
             self.close()
             raise
@@ -148,7 +148,7 @@ class PushLink(Link):
 
     def ping(self, until: float) -> None:
         self.send(_PING, until)
-        self._socket.settimeout(0)
+        self._wait_no_more()
 
     def take(self) -> Changed:
         """Return the keys of all that has come; OSError where the connection is over."""
@@ -164,6 +164,11 @@ class PushLink(Link):
             elif isinstance(reply, hiredis.PushNotification) and reply[0] == b"invalidate":
                 is_all = is_all or reply[1] is None  # FLUSHALL and the like
                 changed += reply[1] or ()
+
+    def _wait_no_more(self) -> None:
+        """Let reads give what has come; what is sent next has its own time again."""
+        self._socket.settimeout(0)
+        self._allowed_s = 0.0
 
     def _fill(self) -> bool:
         try:
