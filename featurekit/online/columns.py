@@ -171,7 +171,7 @@ class RowReader:
             whole = len(joined) == size * len(rows)
         else:
             joined = b"".join(rows)
-            whole = not rows or set(map(len, rows)) == {size}
+            whole = list(map(len, rows)).count(size) == len(rows)
         if not whole:
             raise TruncatedRowError("a row is not as long as it should be")
         table: Array = np.frombuffer(joined, self._dtype)

@@ -233,14 +233,12 @@ def _views(
 ) -> list[ViewRows]:
     picks, markers, rows = selection.picks, len(selection.contents), len(selection.fixed)
     as_ofs = selection.as_ofs
-    if (
-        as_ofs is not None
-        and len(keys[0]) == 1
-        and len(values) == rows + len(as_ofs)
-        and None not in values[markers:rows]
-    ):
-        # One entity with all its keys, and nothing to be said of any view: what most requests are.
-        return [ViewRows([row], as_of) for row, as_of in zip(values[rows:], as_ofs, strict=True)]
+    if as_ofs is not None and None not in values[markers:rows]:
+        count = len(keys[0])
+        if count and len(values) == rows + count * len(as_ofs):
+            # All entities have all their keys, and nothing is to be said of any view: what most requests are.
+            begins = range(rows, len(values), count)
+            return [ViewRows(values[i : i + count], as_of) for i, as_of in zip(begins, as_ofs, strict=True)]
     found = []
     for view, pick in zip(planned.views, picks, strict=True):
         if pick is None:
