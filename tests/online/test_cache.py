@@ -432,7 +432,6 @@ def test_a_forked_process_listens_and_keeps_for_itself(url: str, store: RedisSto
 
 
 @pytest.mark.usefixtures("world")
-@pytest.mark.usefixtures("world")
 def test_names_that_callers_make_up_leave_nothing_in_the_cache(url: str) -> None:
     with cached_client(RedisStore(url), Passing()) as client:
         assert client._cached is not None
@@ -444,6 +443,7 @@ def test_names_that_callers_make_up_leave_nothing_in_the_cache(url: str) -> None
         assert len(client._cached._seen) == 5  # the pointer, two heads and two markers
 
 
+@pytest.mark.usefixtures("world")
 def test_who_forgets_to_close_leaves_no_thread(url: str) -> None:
     client = FeatureClient(url, project="shop", environment="test", cache=Cache())
     values(client, 1)
