@@ -136,9 +136,10 @@ class StoreParts:
         return Namespace(self.settings.project, self.settings.environment)
 
     def _deployment(self, views: Iterable[CompiledView]) -> Deployment:
+        self._check_executors_reach_the_store()  # before a server is started
         keeps = any(view.view.history_keep(self.settings.history_keep) for view in views)
         return Deployment(
-            url=self._url_for_executors(),  # first: it is refused before a server is started
+            url=self.online_url,
             store=self.online,
             registry=self.registry,
             namespace=self.namespace,
@@ -170,14 +171,13 @@ class StoreParts:
             )
         return self.history
 
-    def _url_for_executors(self) -> str:
+    def _check_executors_reach_the_store(self) -> None:
         if self.settings.redis_url is None and not self.engine.is_local:
             raise SettingsError(
                 "Spark's executors can't write to the embedded server",
                 why="it listens on this machine's loopback only, and they run on other machines",
                 try_="redis.url: a server that all of them reach, or spark.master = local[*]",
             )
-        return self.online_url
 
     def _recorded_snapshot(self, space: KeySpace) -> str | None:
         refresh = (space.as_of, space.restatement)
@@ -199,6 +199,7 @@ class StoreParts:
         `view@number` is that version, needed or not. Behind them: those that can't be compiled any more.
         """
         defined, sources = self.definitions.views, self.definitions.repository.sources
+        self._check_executors_reach_the_store()  # before the registry's file is made
         chosen = [defined[name] for name in names or defined if name in defined]
         found = {view.fingerprint.data: view for view in chosen}
         failures = []

@@ -22,6 +22,7 @@ from featurekit.plan import PlanView
 from featurekit.types import Field
 
 _READ_STEP: Final = 1000
+_TIMEOUT_MS: Final = 60_000  # a whole sample in one lookup, and nobody waits for it who serves
 _FINGERPRINT: Final = 2  # where it stands in a row's header
 
 
@@ -39,7 +40,7 @@ def look_up(client: FeatureClient, plan: PlanView, entities: Sequence[tuple[Any,
         key.request: [sdk_value(entity[position], key.type) for entity in entities]
         for position, key in enumerate(plan.keys)
     }
-    features = client.lookup(plan.view, columns, at=at)
+    features = client.lookup(plan.view, columns, at=at, timeout_ms=_TIMEOUT_MS)
     table, statuses = features.to_arrow(), features.statuses
     names = {output: position for position, output in enumerate(features.names)}
     fields = {}

@@ -69,7 +69,9 @@ class Call:
             raise OnlineStoreTimeoutError(
                 f"the online store did not answer within {self._timeout_ms:g} ms",
                 where=calls.store,
-                why=f"the time was over after {self._tries + 1} tries" if self._tries else None,
+                why=f"the time was over after {self._tries + 1} tries"
+                if self._tries
+                else f"the call's time was over before this read was sent; {self.reads} were answered",
                 try_="look at its load (SLOWLOG GET), or allow more time",
             )
         admission = self._admission = calls.breaker.admit()

@@ -25,6 +25,7 @@ from featurekit.offline.engine import BatchEngine
 from featurekit.offline.session import start_engine
 from featurekit.online import embedded
 from featurekit.online.codec import Row
+from featurekit.online.publish import withdraw_services
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import drop_space
 from featurekit.registry.registry import Registry
@@ -372,7 +373,7 @@ def test_a_small_sample_is_compared_as_far_as_it_goes(shop: Shop) -> None:
 
 
 def test_a_view_that_nobody_registered_is_told_as_such(shop: Shop) -> None:
-    shop.store.change(PLACE.pointer("takings"), lambda _: None)
+    withdraw_services(shop.store, PLACE, ["takings"])
     with pytest.raises(NotRegisteredError, match="takings"):
         shop.check()
 
