@@ -365,7 +365,9 @@ def until(holds: Callable[[], bool], limit_s: float = 10) -> bool:
 
 
 def logged_rows(folder: Path) -> int:
-    return sum(pq.read_metadata(file).num_rows for file in (folder / "service").glob("*.parquet"))
+    # As Spark does, pass over what is still being written: `*` of a glob matches a leading dot, too.
+    files = [file for file in (folder / "service").glob("*.parquet") if not file.name.startswith(".")]
+    return sum(pq.read_metadata(file).num_rows for file in files)
 
 
 def log_thread(log: ServedLog) -> threading.Thread:
