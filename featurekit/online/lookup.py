@@ -195,10 +195,10 @@ class Lookups:
 
     def _hear_of_erasures(self) -> Generator[list[bytes], list[Value], None]:
         """Forget what is kept where an entity was erased since; before rows are read, so that none is from before."""
+        self._last_known.put_off()  # first: other lookups need not ask as well while this one waits
         with suppress(OnlineStoreError):  # what is kept is forgotten when the store can say again
             (token,) = yield [self._namespace.erased]
             self._last_known.heard(token)
-        self._last_known.put_off()
 
     def _without_store(self, known: Known, entities: Any, request: Any, at: Instant, reason: Reason) -> Features:
         planned, answers = known
