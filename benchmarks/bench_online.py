@@ -2,8 +2,9 @@
 
     python -m benchmarks.bench_online [--rounds 5] [--turns 3] [--only 1x50 100x50] [--no-feast]
 
-All forms take turns in one run: redis-py's MGET, and featurekit's answers as NumPy, Arrow and dicts; redis-py's MGET
-and featurekit under asyncio; Feast's `to_dict`, in an environment of its own. Figures are medians of rounds' ratios.
+All forms take turns in one run: redis-py's MGET, and featurekit's answers as NumPy, Arrow and dicts, mixed call by
+call; so redis-py's MGET and featurekit under asyncio; Feast's `to_dict`, in an environment of its own. Figures are
+medians of rounds' ratios.
 Exits with 1 where any two sides differ in a value.
 """
 
@@ -26,7 +27,7 @@ import redis
 import redis.asyncio
 
 from benchmarks.online_shapes import ENTITIES, PROJECT, SEED, SERVICES, SHAPES, VIEWS, Shape, output_names
-from benchmarks.online_turns import Form, Timing, Turn, calling, in_turns
+from benchmarks.online_turns import Form, Timing, Turn, in_turns, mixed, mixed_awaiting
 from benchmarks.online_world import ENVIRONMENT, NOW, make_tables, publish_services, write_tables, write_view
 from benchmarks.report import fail, finish
 from benchmarks.sides import Side, feast_python
@@ -73,11 +74,12 @@ class Sides:
         """Return what is timed at a shape, by name."""
         keys = [self._keys(shape, request) for request in shape.requests]
         asked = [_entities(shape, request) for request in shape.requests]
-        forms: dict[str, Form] = {"raw": calling(self.raw.mget, keys, shape.calls)}
-        for form, answer in _ANSWERS.items():
-            forms[form] = calling(self._answering(shape.service, answer), asked, shape.calls)
-        forms["async_raw"] = self._awaiting(self.async_raw.mget, keys, shape.calls)
-        forms["async"] = self._awaiting(self._async_numpy(shape.service), asked, shape.calls)
+        calls: dict[str, tuple[Callable[[Any], Any], Sequence[Any]]] = {"raw": (self.raw.mget, keys)}
+        calls |= {form: (self._answering(shape.service, answer), asked) for form, answer in _ANSWERS.items()}
+        forms = mixed(calls, shape.calls, SEED)
+        awaited: dict[str, tuple[Callable[[Any], Awaitable[Any]], Sequence[Any]]]
+        awaited = {"async_raw": (self.async_raw.mget, keys), "async": (self._async_numpy(shape.service), asked)}
+        forms |= mixed_awaiting(awaited, shape.calls, SEED, self._runner)
         if self._feast is not None:
             forms["feast"] = self._asking_feast(shape)
         return forms
@@ -94,23 +96,6 @@ class Sides:
             return (await self.async_client.lookup(service, entities)).to_numpy()
 
         return look_up
-
-    def _awaiting(self, call: Callable[[Any], Awaitable[Any]], requests: Sequence[Any], calls: int) -> Form:
-        asked = 0
-
-        async def turn() -> Turn:
-            nonlocal asked
-            walls = []
-            cpu = time.process_time()
-            for _ in range(calls):
-                request = requests[asked % len(requests)]
-                asked += 1
-                start = time.perf_counter_ns()
-                await call(request)
-                walls.append((time.perf_counter_ns() - start) / 1000)
-            return Turn(walls=tuple(walls), cpu_us=(time.process_time() - cpu) * 1e6 / calls)
-
-        return lambda: self._runner.run(turn())
 
     def _asking_feast(self, shape: Shape) -> Form:
         feast = self._feast

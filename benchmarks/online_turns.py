@@ -1,10 +1,16 @@
-"""Forms of one answer, timed in turns: what else the machine does hits all alike, and only their ratios are trusted."""
+"""Forms of one answer, timed in turns: what else the machine does hits all alike, and only their ratios are trusted.
+
+What one process does with one server is mixed call by call: a server that was asked a moment ago answers in a third of
+the time that one takes whose core went to sleep meanwhile, so a form alone is timed by how soon it asks again.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import random
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,3 +93,77 @@ def calling(call: Callable[[Any], Any], requests: Sequence[Any], calls: int) -> 
         return Turn(walls=tuple(walls), cpu_us=(time.process_time() - cpu) * 1e6 / calls)
 
     return turn
+
+
+Calls = Mapping[str, tuple[Callable[[Any], Any], Sequence[Any]]]
+"""What is called for each form, and the requests that it is called with in turn."""
+
+
+def mixed(calls: Calls, count: int, seed: int) -> dict[str, Form]:
+    """Return a form for each, of `count` calls a turn; those of all forms come one by one, in an order by chance."""
+    mix = _Mix(calls, count, seed)
+
+    def run() -> None:
+        for name in mix.order():
+            call, request = mix.next(name)
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            call(request)
+            mix.took(name, time.perf_counter_ns() - wall, time.thread_time_ns() - cpu)
+
+    return {name: mix.form(name, run) for name in calls}
+
+
+def mixed_awaiting(
+    calls: Mapping[str, tuple[Callable[[Any], Awaitable[Any]], Sequence[Any]]],
+    count: int,
+    seed: int,
+    runner: asyncio.Runner,
+) -> dict[str, Form]:
+    """Return the same of what is awaited, in the runner's event loop."""
+    mix = _Mix(calls, count, seed)
+
+    async def run() -> None:
+        for name in mix.order():
+            call, request = mix.next(name)
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            await call(request)
+            mix.took(name, time.perf_counter_ns() - wall, time.thread_time_ns() - cpu)
+
+    return {name: mix.form(name, lambda: runner.run(run())) for name in calls}
+
+
+class _Mix:
+    """One turn of several forms at once; the first that is asked for its turn runs those of all."""
+
+    def __init__(self, calls: Calls, count: int, seed: int) -> None:
+        self._calls = calls
+        self._count = count
+        self._chance = random.Random(seed)
+        self._asked = dict.fromkeys(calls, 0)
+        self._walls: dict[str, list[float]] = {}
+        self._cpus = dict.fromkeys(calls, 0.0)
+
+    def order(self) -> list[str]:
+        names = list(self._calls) * self._count
+        self._chance.shuffle(names)
+        return names
+
+    def next(self, name: str) -> tuple[Callable[[Any], Any], Any]:
+        call, requests = self._calls[name]
+        self._asked[name] += 1
+        return call, requests[self._asked[name] % len(requests)]
+
+    def took(self, name: str, wall_ns: int, cpu_ns: int) -> None:
+        self._walls[name].append(wall_ns / 1000)
+        self._cpus[name] += cpu_ns / 1000
+
+    def form(self, name: str, run: Callable[[], None]) -> Form:
+        def turn() -> Turn:
+            if name not in self._walls:
+                self._walls = {each: [] for each in self._calls}
+                self._cpus = dict.fromkeys(self._calls, 0.0)
+                run()
+            walls = self._walls.pop(name)
+            return Turn(walls=tuple(walls), cpu_us=self._cpus[name] / len(walls))
+
+        return turn
