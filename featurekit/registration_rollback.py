@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from featurekit.apply import switch_ready
@@ -21,8 +20,6 @@ from featurekit.registry.state import (
     Watermark,
 )
 from featurekit.registry.switch import waits_of
-
-Versions = Mapping[tuple[str, int], ServiceVersion]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -297,11 +297,6 @@ class Registry:
         with self._database.writing() as connection:
             return tombstones.write_erasure(connection, self._namespace, at=at, entity=entity, report=report)
 
-    def erasures(self) -> list[Any]:
-        """Return the proofs that are kept, newest first."""
-        with self._database.reading() as connection:
-            return tombstones.read_erasures(connection, self._namespace)
-
     def lookup_plans(self) -> tuple[bytes, ...]:
         """Return the lookup plans of all service versions there ever were."""
         with self._database.reading() as connection:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     BigInteger,
@@ -124,12 +124,6 @@ def write_erasure(connection: Connection, namespace: str, *, at: Instant, entity
     """Keep the proof of an erasure; return its number."""
     values = {"namespace": namespace, "at": at, "entity": entity, "report": report}
     return int(connection.execute(insert(ERASURES).values(**values).returning(ERASURES.c.id)).scalar_one())
-
-
-def read_erasures(connection: Connection, namespace: str) -> list[Any]:
-    """Return the proofs that are kept, newest first."""
-    query = select(ERASURES.c.report).where(ERASURES.c.namespace == namespace).order_by(ERASURES.c.id.desc())
-    return [json.loads(report) for report in connection.scalars(query)]
 
 
 def count_texts(connection: Connection, namespace: str, holds: Callable[[str], bool], instead: str | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
@@ -109,11 +109,6 @@ def _events(connection: Connection, namespace: str) -> Mapping[str, Mapping[Numb
     for row in connection.execute(deleted):
         services[(row.service, row.service_number)].append(row.deleted_at)
     return found
-
-
-def holders_of(uses: Iterable[Use], name: str, number: int) -> tuple[str, ...] | None:
-    """Return who needs a version; None where it is not there."""
-    return next((use.by for use in uses if _number(use.version) == (name, number)), None)
 
 
 def _number(version: ViewVersion | ServiceVersion) -> Number:
