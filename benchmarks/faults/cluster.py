@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.faults.failover_load import Load, Tally, audit, finish, publish, refresh_until_done
+from benchmarks.faults.failover_load import Load, Tally, audit, publish, refresh_until_done, run_alone
 from tests.online.deployments import Cluster, cluster, until
 
 _REFRESH_S = 0.5
@@ -81,17 +79,5 @@ def _move_slots(nodes: Cluster, load: Load, tally: Tally, day: int, draw: random
     return count
 
 
-def main() -> None:
-    """Run it alone."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--kind", choices=("valkey", "redis"), default="valkey")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        finish(run(Path(folder), rounds=given.rounds, seed=given.seed, quick=given.quick, kind=given.kind))
-
-
 if __name__ == "__main__":
-    main()
+    run_alone(run, __doc__)

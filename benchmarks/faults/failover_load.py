@@ -7,17 +7,20 @@ no row, is seen for what it is.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import random
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 from featurekit.clock import DAY, Instant
 from featurekit.errors import FeaturekitError, OnlineStoreError
@@ -270,8 +273,16 @@ def audit(url: str, tally: Tally, day: int) -> None:
     store.close()
 
 
-def finish(found: dict[str, int]) -> None:
-    """Print what came of it; exit with 1 where anything is wrong."""
+def run_alone(run: Callable[..., dict[str, int]], description: str | None) -> NoReturn:
+    """Run a part as a command of its own: print what came of it; exit with 1 where anything is wrong."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--kind", choices=("valkey", "redis"), default="valkey")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(Path(folder), rounds=given.rounds, seed=given.seed, quick=given.quick, kind=given.kind)
     print(json.dumps(found))
     bad = ("torn", "lost", "stale_over_new", "mixed", "wrong", "unexplained_errors")
     sys.exit(1 if any(found[name] for name in bad) else 0)

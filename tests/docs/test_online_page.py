@@ -27,7 +27,7 @@ from featurekit.online.retries import Retries
 from featurekit.status import Status
 from featurekit.types import Float64, Int64, String
 from tests.docs.pages import ROOT, blocks_of, table
-from tests.online.deployments import Server, standalone
+from tests.online.deployments import Server, emptied, standalone
 from tests.online.servers import NAMESPACE, materialize, offline_batch, plan_field, service_plan, view_plan
 
 PAGE: Final = ROOT / "docs" / "online.md"
@@ -49,12 +49,8 @@ def module_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def server(module_server: Server) -> Iterator[Server]:
-    if module_server.process is None:
-        module_server.start()
-    module_server.ask("FLUSHALL")
-    yield module_server
-    if module_server.process is not None:
-        module_server.resume()
+    with emptied(module_server) as server:
+        yield server
 
 
 def world(server: Server, policy: OnUnavailable | None) -> None:

@@ -185,6 +185,17 @@ def running(*servers: Server) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def emptied(server: Server) -> Iterator[Server]:
+    """Give a server that runs and has no data, whatever was done to it before; afterwards it hangs no more."""
+    if server.process is None:
+        server.start()
+    server.ask("FLUSHALL")
+    yield server
+    if server.process is not None:
+        server.resume()
+
+
+@contextlib.contextmanager
 def standalone(folder: Path, kind: str, *lines: str) -> Iterator[Server]:
     """Give one server, on a port and on a Unix socket; `lines` are of its configuration."""
     server = Server(folder, kind, lines)

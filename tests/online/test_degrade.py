@@ -38,7 +38,7 @@ from featurekit.plan import LookupPlan, PlanExpression
 from featurekit.status import Status
 from featurekit.types import Boolean, Field, Float64, Int64, Schema, String
 from tests.online.clients import KINDS, Client, client_of
-from tests.online.deployments import Server, standalone
+from tests.online.deployments import Server, emptied, standalone
 from tests.online.servers import NAMESPACE, key_space, materialize, offline_batch, plan_field, service_plan, view_plan
 
 AS_OF = 20 * DAY
@@ -95,12 +95,8 @@ def module_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def server(module_server: Server) -> Iterator[Server]:
     """A server without data, whatever the test before did to it."""
-    if module_server.process is None:
-        module_server.start()
-    module_server.ask("FLUSHALL")
-    yield module_server
-    if module_server.process is not None:
-        module_server.resume()
+    with emptied(module_server) as server:
+        yield server
 
 
 @pytest.fixture(params=KINDS)
