@@ -15,9 +15,9 @@ from featurekit.collecting import GRACE, PAUSE_S, STEP, Collected, Collector
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
 from featurekit.consistency.check import check_consistency
-from featurekit.consistency.leakage import audit_training_table
-from featurekit.consistency.leakage_report import AuditReport
-from featurekit.consistency.leakage_table import AuditSpec
+from featurekit.consistency.leakage.audit import audit_training_table
+from featurekit.consistency.leakage.report import AuditReport
+from featurekit.consistency.leakage.table import AuditSpec
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.explain import Explanation, explain_service, explain_view

@@ -10,9 +10,9 @@ from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned,
 from featurekit.cli.context import invocation
 from featurekit.cli.dataset_options import TIMESTAMP, Format, Timestamp, Timezone, from_here
 from featurekit.clock import SECOND, format_duration, format_instant
-from featurekit.consistency.leakage_factors import Verdict
-from featurekit.consistency.leakage_report import AuditReport, FeatureAudit, LeakEvidence
-from featurekit.consistency.leakage_table import MAX_ROWS, AuditSpec
+from featurekit.consistency.leakage.factors import Verdict
+from featurekit.consistency.leakage.report import AuditReport, FeatureAudit, LeakEvidence
+from featurekit.consistency.leakage.table import MAX_ROWS, AuditSpec
 from featurekit.errors import InputError
 from featurekit.feature_store import FeatureStore
 

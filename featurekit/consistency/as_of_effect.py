@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledService, ServiceView
 from featurekit.consistency.cells import Flags, same_values
-from featurekit.consistency.leakage_evidence import hidden_rows
-from featurekit.consistency.leakage_values import role_keys
+from featurekit.consistency.leakage.evidence import hidden_rows
+from featurekit.consistency.leakage.values import role_keys
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.labels import LabelSpec

@@ -9,10 +9,11 @@ import numpy as np
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
-from featurekit.consistency.causes import Cause, Refresh
 from featurekit.consistency.cells import FieldSpec
 from featurekit.consistency.compare import FieldComparison, compare_fields, without_proof
-from featurekit.consistency.diagnose import EVIDENCE_ROWS, Compared, diagnose, unlabelled_mismatches
+from featurekit.consistency.diagnosis.causes import Cause, Refresh
+from featurekit.consistency.diagnosis.diagnose import EVIDENCE_ROWS, Compared, diagnose, unlabelled_mismatches
+from featurekit.consistency.diagnosis.findings import Evidence, Finding
 from featurekit.consistency.entity_keys import decode_entity_key, show_entity
 from featurekit.consistency.population import Side, offline_entities, online_entities, view_keys
 from featurekit.consistency.recompute import recompute_answers
@@ -20,7 +21,7 @@ from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule, union
 from featurekit.consistency.served import Served, look_up, read_stored_rows
 from featurekit.consistency.serving_view import NotServed, Serving, find_serving
-from featurekit.consistency.view_report import Evidence, FieldReport, Finding, ViewReport
+from featurekit.consistency.view_report import FieldReport, ViewReport
 from featurekit.lookup_plan import plan_fields
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.snapshot import describe_change, read_snapshot, snapshot_source

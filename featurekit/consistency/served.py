@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from featurekit.clock import Instant
-from featurekit.consistency.causes import RowState, StoredRow
 from featurekit.consistency.cells import Answers, Cells
+from featurekit.consistency.diagnosis.causes import RowState, StoredRow
 from featurekit.consistency.entity_keys import sdk_value
 from featurekit.errors import CodecError, ForeignRowError
 from featurekit.online.client import FeatureClient

@@ -8,8 +8,9 @@ from enum import StrEnum
 from typing import assert_never
 
 from featurekit.clock import Instant
-from featurekit.consistency.causes import Cause
 from featurekit.consistency.compare import Verdict
+from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.findings import Finding
 
 
 class Outcome(StrEnum):
@@ -24,27 +25,6 @@ class Outcome(StrEnum):
     @property
     def passes(self) -> bool:
         return self in (Outcome.CONSISTENT, Outcome.INDETERMINATE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """One entity that shows a cause: what was served, what training says, and one sentence that links the two."""
-
-    entity: str
-    field: str | None
-    served: str
-    recomputed: str
-    explanation: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A cause, the field it is about (None: whole rows), how many rows or cells it explains, and some of them."""
-
-    cause: Cause
-    field: str | None
-    count: int
-    evidence: tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from featurekit.arrow_types import to_arrow
 from featurekit.clock import DAY
-from featurekit.consistency.causes import Refresh, RowState, StoredRow
 from featurekit.consistency.cells import Answers, Cells, FieldSpec
 from featurekit.consistency.compare import Verdict, compare_fields
-from featurekit.consistency.diagnose import Compared
+from featurekit.consistency.diagnosis.causes import Refresh, RowState, StoredRow
+from featurekit.consistency.diagnosis.diagnose import Compared
 from featurekit.status import Status
 from featurekit.types import DataType
 

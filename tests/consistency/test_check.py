@@ -14,9 +14,9 @@ import pytest
 
 from featurekit.clock import DAY, HOUR
 from featurekit.config import Settings
-from featurekit.consistency.causes import Cause
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.compare import Verdict
+from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.consistency.view_report import Outcome

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from featurekit.clock import DAY
-from featurekit.consistency.causes import Cause, RowState, StoredRow
-from featurekit.consistency.diagnose import EVIDENCE_ROWS, diagnose, unlabelled_mismatches
+from featurekit.consistency.diagnosis.causes import Cause, RowState, StoredRow
+from featurekit.consistency.diagnosis.diagnose import EVIDENCE_ROWS, diagnose, unlabelled_mismatches
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Float32, Float64, Int64, String
 from tests.consistency.sides import OWN, REFRESH, compared, field

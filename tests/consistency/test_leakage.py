@@ -13,10 +13,10 @@ import pytest
 
 from featurekit.clock import DAY, parse_instant
 from featurekit.config import Settings
-from featurekit.consistency.leakage import audit_training_table
-from featurekit.consistency.leakage_factors import Verdict
-from featurekit.consistency.leakage_report import AuditReport, FeatureAudit
-from featurekit.consistency.leakage_table import AuditSpec
+from featurekit.consistency.leakage.audit import audit_training_table
+from featurekit.consistency.leakage.factors import Verdict
+from featurekit.consistency.leakage.report import AuditReport, FeatureAudit
+from featurekit.consistency.leakage.table import AuditSpec
 from featurekit.errors import FeaturekitError, InputError, SourceError, TimeError
 from featurekit.offline.labels import LabelSpec
 from featurekit.offline.session import SparkEngine, start_engine

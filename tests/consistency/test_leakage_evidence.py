@@ -12,7 +12,7 @@ import pytest
 from featurekit.clock import DAY, HOUR
 from featurekit.compiled import CompiledView
 from featurekit.config import Settings
-from featurekit.consistency.leakage_evidence import Hidden, hidden_rows
+from featurekit.consistency.leakage.evidence import Hidden, hidden_rows
 from featurekit.offline.session import SparkEngine, start_engine
 from tests.offline import test_changes, test_snapshots
 from tests.offline.test_changes import NOON

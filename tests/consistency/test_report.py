@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from featurekit.clock import parse_instant
-from featurekit.consistency.causes import Cause
 from featurekit.consistency.compare import Verdict
+from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.findings import Evidence, Finding
 from featurekit.consistency.report import ConsistencyReport
-from featurekit.consistency.view_report import Evidence, FieldReport, Finding, Outcome, ViewReport
+from featurekit.consistency.view_report import FieldReport, Outcome, ViewReport
 
 AT = parse_instant("2013-11-15T14:30Z")
 

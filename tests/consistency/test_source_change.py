@@ -12,8 +12,8 @@ import pytest
 from featurekit.cli.show_report import report_answer
 from featurekit.clock import HOUR
 from featurekit.config import Settings
-from featurekit.consistency.causes import Cause
 from featurekit.consistency.compare import Verdict
+from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.view_report import Outcome
 from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from featurekit.arrow_types import for_arrow
-from featurekit.consistency.causes import Cause, Refresh, RowState, StoredRow, explain
 from featurekit.consistency.cells import (
     Answers,
     Cells,
@@ -21,8 +20,9 @@ from featurekit.consistency.cells import (
     zeros_of,
 )
 from featurekit.consistency.compare import FieldComparison, Verdict, compare_fields
+from featurekit.consistency.diagnosis.causes import Cause, Refresh, RowState, StoredRow, explain
+from featurekit.consistency.diagnosis.findings import Evidence, Finding
 from featurekit.consistency.show import show_cell, show_row, show_status, show_value, shown_fields
-from featurekit.consistency.view_report import Evidence, Finding
 from featurekit.types import Boolean, Float64
 
 EVIDENCE_ROWS = 5

@@ -19,9 +19,9 @@ from featurekit.consistency.cells import (
     within_ulps,
     zeros_of,
 )
-from featurekit.consistency.leakage_factors import Verdict
-from featurekit.consistency.leakage_table import TableFeature, numbers
-from featurekit.consistency.leakage_verdict import chance_of_constant
+from featurekit.consistency.leakage.factors import Verdict
+from featurekit.consistency.leakage.table import TableFeature, numbers
+from featurekit.consistency.leakage.verdict import chance_of_constant
 from featurekit.status import Status
 from featurekit.types import Float32, Float64
 

@@ -20,19 +20,19 @@ from featurekit.consistency.cells import (
     Flags,
 )
 from featurekit.consistency.entity_keys import show_entity
-from featurekit.consistency.leakage_evidence import Hidden, hidden_rows
-from featurekit.consistency.leakage_factors import Factor, Verdict, declared, factors
-from featurekit.consistency.leakage_fills import CellsBeside, beside, cells_at, fills, taken
-from featurekit.consistency.leakage_report import AuditReport, FeatureAudit, Later, LeakEvidence
-from featurekit.consistency.leakage_table import (
+from featurekit.consistency.leakage.evidence import Hidden, hidden_rows
+from featurekit.consistency.leakage.factors import Factor, Verdict, declared, factors
+from featurekit.consistency.leakage.fills import CellsBeside, beside, cells_at, fills, taken
+from featurekit.consistency.leakage.report import AuditReport, FeatureAudit, Later, LeakEvidence
+from featurekit.consistency.leakage.table import (
     AuditSpec,
     TableFeature,
     TrainingTable,
     audited_service,
     read_training_table,
 )
-from featurekit.consistency.leakage_values import Alternative, Counterfactuals, output_specs, role_keys
-from featurekit.consistency.leakage_verdict import Trial, chance_of, judge
+from featurekit.consistency.leakage.values import Alternative, Counterfactuals, output_specs, role_keys
+from featurekit.consistency.leakage.verdict import Trial, chance_of, judge
 from featurekit.consistency.show import show_cell, show_value
 from featurekit.errors import TimeError
 from featurekit.expr.nodes import columns as columns_of

@@ -14,8 +14,8 @@ import numpy as np
 
 from featurekit.clock import DAY, Instant, instant_to_local
 from featurekit.compiled import CompiledView
-from featurekit.consistency.leakage_table import Ints
-from featurekit.consistency.leakage_values import Alternative
+from featurekit.consistency.leakage.table import Ints
+from featurekit.consistency.leakage.values import Alternative
 from featurekit.grid import Grid, first_instant
 
 _STEPS = 3

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from featurekit.clock import SECOND, Instant, format_instant
-from featurekit.consistency.leakage_factors import Verdict
-from featurekit.consistency.leakage_verdict import Trial
+from featurekit.consistency.leakage.factors import Verdict
+from featurekit.consistency.leakage.verdict import Trial
 
 AUDIT_FORMAT: Final = 1
 

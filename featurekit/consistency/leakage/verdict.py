@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from featurekit.consistency.cells import Flags, float_bits
-from featurekit.consistency.leakage_factors import Verdict
+from featurekit.consistency.leakage.factors import Verdict
 from featurekit.online.nested_arrow import value_bytes
 from featurekit.types import DataType, Float32, Float64, is_nested
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
-from featurekit.consistency.leakage_table import Ints
-from featurekit.consistency.leakage_values import variant
+from featurekit.consistency.leakage.table import Ints
+from featurekit.consistency.leakage.values import variant
 from featurekit.consistency.population import view_keys
 from featurekit.consistency.recompute import InPlace
 from featurekit.offline.engine import BatchEngine

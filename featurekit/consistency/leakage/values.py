@@ -18,7 +18,7 @@ from featurekit.clock import DAY
 from featurekit.compiled import CompiledService, CompiledView, OnDemandOutput, ServiceView
 from featurekit.consistency.cells import Cells, FieldSpec
 from featurekit.consistency.check import field_specs
-from featurekit.consistency.leakage_table import Ints
+from featurekit.consistency.leakage.table import Ints
 from featurekit.consistency.population import view_keys
 from featurekit.consistency.recompute import cells_of, recompute_requests
 from featurekit.expr.nodes import Column

@@ -1,0 +1,1 @@
+"""Why served and recomputed differ."""
