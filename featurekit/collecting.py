@@ -13,13 +13,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
 from featurekit.clock import HOUR, Instant
-from featurekit.errors import NotRegisteredError
-from featurekit.online.keys import KeySpace, Namespace, pinned_name, pointer_text, version_text
+from featurekit.errors import NotRegisteredError, RefreshRunningError
+from featurekit.leasing import IN_PLACE, leased
+from featurekit.online.keys import KeySpace, Namespace, is_in_place, pinned_name, pointer_text, version_text
 from featurekit.online.publish import published_services, withdraw_services
 from featurekit.online.refresh import let_readers_finish, read_head, spaces_of
 from featurekit.online.store import OnlineStore
@@ -68,7 +70,10 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collector:
-    """Collects in one project and environment; at most `step` keys at once, with a pause after each step."""
+    """Collects in one project and environment; at most `step` keys at once, with a pause after each step.
+
+    `holder` names who holds the lease on rows in place while they go; no run has this name.
+    """
 
     registry: Registry
     store: OnlineStore
@@ -77,6 +82,7 @@ class Collector:
     step: int = STEP
     pause_s: float = PAUSE_S
     sleep: Callable[[float], None] = time.sleep
+    holder: str = "gc"
 
     def collect(self, now: Instant, *, dry_run: bool = False) -> Collected:
         """Drop what nobody has needed since `grace` before `now`; with `dry_run` only tell what would go.
@@ -96,12 +102,14 @@ class Collector:
             dropped = self._drop_versions(writer, now, done)
             self._drop_spaces(writer, found, dropped, now, done)
             self._drop_plans(writer, found, done)
+            views = writer.views()
         orphans = {text for text in found.rows if text not in found.markers or text in done.spaces}
         if dry_run:
             done.rows = sum(found.rows[text] for text in orphans)
         elif orphans:
             let_readers_finish(self.store)
-            done.rows = self._drop_rows(orphans)
+            in_place = {text for text in orphans if is_in_place(text)}
+            done.rows = self._drop_rows(orphans - in_place) + self._drop_in_place(in_place, views)
         return done
 
     def _walk(self) -> _Found:
@@ -183,16 +191,16 @@ class Collector:
         left = [text for text in texts if text not in listed]
         if not left:
             return []
-        records = {
-            str(space.at(one.as_of, one.restatement)): one
-            for one in writer.refreshes(view.name, fingerprint=_data(view))
-        }
+        runs = writer.refreshes(view.name, fingerprint=_data(view))
+        ended = {str(space.at(one.as_of, one.restatement)): (one.as_of, _ended(one)) for one in runs}
+        # Whichever run wrote it, one after the last leaves it alone, or takes it up under a lease.
+        in_place = (IN_PLACE, max((one.completed_at or one.started_at for one in runs), default=now))
         stale = []
         for text in left:
-            record = records.get(text)
-            if record is None:
+            lease, last = in_place if runs and is_in_place(text) else ended.get(text, (None, now))
+            if lease is None:
                 done.unknown.append(text)
-            elif record.as_of not in running and _ended(record) + self.grace <= now:
+            elif lease not in running and last + self.grace <= now:
                 stale.append(text)
         return stale
 
@@ -230,6 +238,25 @@ class Collector:
             opened = {text for text, marker in zip(spaces, markers, strict=True) if marker is not None}
             count += self.store.remove([key for key in keys if _space_of(key) not in opened])
             self.sleep(self.pause_s)
+        return count
+
+    def _drop_in_place(self, orphans: set[str], views: Sequence[ViewVersion]) -> int:
+        """Delete rows in place that no marker stands for, while no run can begin: it might take up their space again.
+
+        Where one has begun, they stay: what it has no row for, it deletes itself.
+        """
+        known, count = {_text(view): view for view in views}, 0
+        for version in sorted({text.partition(":")[0] for text in orphans}):
+            texts = {text for text in orphans if text.startswith(f"{version}:")}
+            view = known.get(version)
+            if view is None:
+                count += self._drop_rows(texts)
+                continue
+            with (
+                suppress(RefreshRunningError),
+                leased(self.registry, view.name, _data(view), (IN_PLACE,), holder=self.holder),
+            ):
+                count += self._drop_rows(texts)
         return count
 
     def _space(self, view: ViewVersion) -> KeySpace:

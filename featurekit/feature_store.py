@@ -164,6 +164,7 @@ class FeatureStore(StoreParts):
             grace=grace,
             step=step,
             pause_s=pause_s,
+            holder=f"gc in {self.holder}",
         )
         return collector.collect(self.settings.clock(), dry_run=dry_run)
 

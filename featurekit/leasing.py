@@ -21,6 +21,7 @@ from featurekit.registry.state import Lease
 from featurekit.tombstones import Tombstones
 
 LEASE_DEFAULT: Final = 2 * MINUTE
+IN_PLACE: Final = -1  # a lease beside those of as-ofs: on the rows of a view that is written in place
 _RENEWALS: Final = 4  # so many in a lease's time: three may fail
 _POLL_S: Final = 0.5
 
@@ -108,5 +109,8 @@ def _running(other: Lease, registry: Registry) -> RefreshRunningError:
 
 
 def _of(lease: Lease) -> str:
-    more = f" and {len(lease.as_ofs) - 1} more" if len(lease.as_ofs) > 1 else ""
-    return f"{lease.view} as of {format_instant(lease.as_ofs[0])}{more}"
+    as_ofs = [as_of for as_of in lease.as_ofs if as_of != IN_PLACE]
+    if not as_ofs:
+        return f"{lease.view}, which is written in place,"
+    more = f" and {len(as_ofs) - 1} more" if len(as_ofs) > 1 else ""
+    return f"{lease.view} as of {format_instant(as_ofs[0])}{more}"

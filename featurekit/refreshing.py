@@ -14,14 +14,13 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from typing import Final
 
 from featurekit.apply import switch_ready
 from featurekit.clock import SECOND, Clock, Instant
 from featurekit.compiled import CompiledView
 from featurekit.computing import Computation
 from featurekit.errors import HistoryError, NotRegisteredError, OutsideError
-from featurekit.leasing import Tenancy, leased
+from featurekit.leasing import IN_PLACE, Tenancy, leased
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.history import Draft
 from featurekit.offline.history_sink import without_files
@@ -50,8 +49,6 @@ from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord, RefreshStatus
 from featurekit.rows import key_fields
 from featurekit.tombstones import Tombstones
-
-_IN_PLACE: Final = -1  # a lease beside those of as-ofs: on the rows of a view that is written in place
 
 
 def due(view: CompiledView, now: Instant) -> tuple[Instant, ...]:
@@ -91,7 +88,7 @@ def refresh_view(
     check_as_of(view, as_of, clock())  # before anything is written that would have to be taken back
     version = (view.name, view.fingerprint.data)
     # Of refreshes in place one is written at a time, whatever its as-of: they share their rows.
-    leases = (as_of, _IN_PLACE) if view.view.write == "in_place" else (as_of,)
+    leases = (as_of, IN_PLACE) if view.view.write == "in_place" else (as_of,)
     with leased(to.registry, *version, leases, holder=to.holder, length=to.lease, wait=wait) as tenancy:
         if restate is None and (found := _known(view, as_of, to)) is not None:
             # Another run has done it meanwhile; and somebody may have rolled that back at once.

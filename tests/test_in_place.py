@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,17 @@ import pytest
 
 from featurekit import refreshing
 from featurekit.clock import DAY, HOUR, MINUTE
+from featurekit.collecting import Collected, Collector
 from featurekit.errors import OnlineStoreError, RefreshRunningError, TimeError
 from featurekit.explain import explain_view
+from featurekit.leasing import IN_PLACE, leased
 from featurekit.offline.history import History
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
 from featurekit.online.keys import KeySpace
 from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
-from featurekit.online.refresh import read_head, served_as_of
+from featurekit.online.refresh import begin_refresh, read_head, served_as_of
 from featurekit.online.store import decode_head, encode_head
 from featurekit.online.writer import row_sink
 from featurekit.registry.registry import Registry
@@ -29,7 +31,7 @@ from tests.refreshed import PLACE, Refreshed
 from tests.registry.definitions import compiled
 from tests.registry.states import NOW, TODAY
 
-IN_PLACE = ("    refresh: 1d", "    write: in_place\n    refresh: 1d")
+WRITTEN_IN_PLACE = ("    refresh: 1d", "    write: in_place\n    refresh: 1d")
 TOMORROW, LATER = TODAY + DAY, TODAY + 2 * DAY
 
 
@@ -47,7 +49,7 @@ def shop(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     store.delete(b"*")
     database = f"sqlite:///{tmp_path / 'registry.db'}"
     registry = Registry(database, project=PLACE.project, environment=PLACE.environment, models=tmp_path / "models")
-    shop = Refreshed(compiled=compiled(tmp_path, IN_PLACE), store=store, url=url, registry=registry, now=NOW)
+    shop = Refreshed(compiled=compiled(tmp_path, WRITTEN_IN_PLACE), store=store, url=url, registry=registry, now=NOW)
     monkeypatch.setattr(refreshing, "materialize", shop.materialize)
     shop.register()
     shop.refresh(TODAY)
@@ -207,7 +209,7 @@ def test_readers_are_answered_throughout_when_a_view_comes_to_be_written_in_plac
     shop: Refreshed, tmp_path: Path
 ) -> None:
     def write(in_place: bool, day: int, expected: int) -> None:
-        changes = (IN_PLACE,) if in_place else ()
+        changes = (WRITTEN_IN_PLACE,) if in_place else ()
         shop.compiled, shop.now = compiled(tmp_path, *changes), NOW + day * DAY
         fingerprint = shop.view.fingerprint.data
         shop.register()
@@ -266,3 +268,70 @@ def space(shop: Refreshed, as_of: int) -> KeySpace:
 
 def suffix(shop: Refreshed, name: str) -> bytes:
     return f"spend@{shop.view.fingerprint.data[:8]}:{name}".encode()
+
+
+def collect(shop: Refreshed) -> Collected:
+    collector = Collector(registry=shop.registry, store=shop.store, namespace=PLACE, pause_s=0)
+    return collector.collect(shop.now)
+
+
+def restatement_that_dies(shop: Refreshed) -> KeySpace:
+    """Begin a restatement, which has the next space; its process is killed when its rows are written."""
+    dead = shop.space(TODAY).at(TODAY, 1, live=1)
+    begin_refresh(shop.store, dead, expires_in_s=600)
+    shop.store.write({dead.row(b"%d" % user): b"a row of it" for user in range(2)})
+    shop.registry.start_refresh(
+        view="spend", fingerprint=dead.fingerprint, as_of=TODAY, started_at=shop.now, reason="a mistake"
+    )
+    return dead
+
+
+def test_what_a_dead_restatement_wrote_in_place_goes_after_the_grace(shop: Refreshed) -> None:
+    dead = restatement_that_dies(shop)
+    shop.now += HOUR - MINUTE
+    assert collect(shop) == Collected()
+    shop.now += MINUTE
+    with leased(shop.registry, "spend", dead.fingerprint, (TODAY + DAY, IN_PLACE), holder="it is not dead"):
+        assert collect(shop) == Collected()
+
+    assert (done := collect(shop)).spaces == [str(dead)]
+
+    assert done.rows == 2
+    assert len(rows(shop)) == 3
+    assert answer(shop, 1) == (True, TODAY, Status.PRESENT, Reason.NONE)
+
+
+def test_a_run_that_takes_up_a_dead_space_while_it_is_collected_keeps_its_rows(
+    shop: Refreshed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restatement_that_dies(shop)
+    shop.now += HOUR
+    drop = Collector._drop_in_place
+
+    def begun(*given: Any) -> int:
+        computed: list[int] = []
+        shop.computed = lambda: computed.append(drop(*given))  # it has its marker and its rows, and runs
+        shop.refresh(TODAY, restate="again")
+        return computed[0]
+
+    monkeypatch.setattr(Collector, "_drop_in_place", begun)
+
+    assert collect(shop).rows == 0
+
+    assert answer(shop, 2) == (True, TODAY, Status.PRESENT, Reason.NONE)
+
+
+def test_no_run_begins_in_place_while_rows_are_collected(shop: Refreshed, monkeypatch: pytest.MonkeyPatch) -> None:
+    restatement_that_dies(shop)
+    shop.now += HOUR
+    remove, tried = RedisStore.remove, []
+
+    def removed(store: RedisStore, keys: Sequence[bytes]) -> int:
+        with pytest.raises(RefreshRunningError, match="is being computed by another run"):
+            shop.refresh(TODAY, restate="again")
+        tried.append(len(keys))
+        return remove(store, keys)
+
+    monkeypatch.setattr(RedisStore, "remove", removed)
+    assert collect(shop).rows == 2
+    assert tried == [2]

@@ -174,6 +174,11 @@ def pinned_name(service: str, number: int) -> str:
     return f"{service}{SERVICE_VERSION}{number}"
 
 
+def is_in_place(space: str) -> bool:
+    """Return whether a key space, by its text, is one that all refreshes of a view in place write."""
+    return space.partition(":")[2].partition("~")[0] == LIVE
+
+
 def version_text(view: str, fingerprint: str) -> str:
     return f"{view}@{fingerprint[:VIEW_DIGITS]}"
 
