@@ -28,7 +28,7 @@ from featurekit.offline.history_folder import (
     damaged,
     folder_name,
     read_entry,
-    write_entry,
+    rewrite_entry,
 )
 from featurekit.offline.history_sink import Draft
 from featurekit.offline.tile_store import FOLDER as TILES
@@ -152,10 +152,7 @@ class History:
 
     def withdraw(self, entry: HistoryEntry, at: Instant | None) -> HistoryEntry:
         """Return the entry as one that serves no longer from `at` on, None: as one that does; its rows stay."""
-        now = read_entry(entry.path)  # its files may be others by now
-        withdrawn = replace(now if isinstance(now, HistoryEntry) else entry, withdrawn_at=at)
-        write_entry(withdrawn, entry.path)
-        return withdrawn
+        return rewrite_entry(entry.path, lambda now: replace(now, withdrawn_at=at))
 
     def drop(self, entry: HistoryEntry) -> None:
         """Delete a refresh: it is listed no more at once, and its files go then."""

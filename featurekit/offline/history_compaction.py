@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from featurekit.clock import Instant
 from featurekit.errors import HistoryError
-from featurekit.offline.history_folder import HistoryEntry, KeptFile, RetiredFile, write_entry, written_here
+from featurekit.offline.history_folder import HistoryEntry, KeptFile, RetiredFile, rewrite_entry, written_here
 from featurekit.offline.history_sink import FILE_BYTES, FILE_ROWS, PartFile
 
 
@@ -38,9 +38,7 @@ def compacted(entry: HistoryEntry, *, now: Instant) -> HistoryEntry:
             (entry.path / joined.name).unlink()
             raise _damaged(entry, f"its files have {joined.rows:,} rows, and {entry.rows:,} were written")
         retired = tuple(RetiredFile(name=file.name, retired_at=now) for file in entry.files)
-        after = replace(entry, files=(joined,), retired=(*entry.retired, *retired))
-        write_entry(after, entry.path)
-        return after
+        return rewrite_entry(entry.path, lambda now: replace(now, files=(joined,), retired=(*now.retired, *retired)))
 
 
 def _damaged(entry: HistoryEntry, why: str) -> HistoryError:
@@ -57,8 +55,9 @@ def without_retired(entry: HistoryEntry, *, before: Instant) -> HistoryEntry:
     gone = tuple(file for file in entry.retired if file.retired_at <= before)
     if not gone:
         return entry
-    after = replace(entry, retired=tuple(file for file in entry.retired if file not in gone))
-    write_entry(after, entry.path)
+    after = rewrite_entry(
+        entry.path, lambda now: replace(now, retired=tuple(file for file in now.retired if file not in gone))
+    )
     for file in gone:
         (entry.path / file.name).unlink(missing_ok=True)
     return after

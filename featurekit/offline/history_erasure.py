@@ -28,7 +28,7 @@ from featurekit.offline.history_folder import (
     BrokenRefresh,
     KeptFile,
     read_entry,
-    write_entry,
+    rewrite_entry,
     written_here,
 )
 from featurekit.offline.history_sink import FILE_BYTES, FILE_ROWS, PartFile
@@ -132,7 +132,7 @@ def erase_refresh(folder: Path, seek: Seek) -> Erased | None:
             files += [] if new is None else [new]
         gone = {path.name for path in found}
         retired = tuple(file for file in entry.retired if file.name not in gone)
-        write_entry(replace(entry, files=tuple(files), retired=retired), folder)
+        rewrite_entry(folder, lambda now: replace(now, files=tuple(files), retired=retired))
         for path in found:
             path.unlink(missing_ok=True)
     return Erased(where=folder, rows=sum(found.values()), files=len(found))

@@ -12,10 +12,11 @@ Spark ran twice leave some behind.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -138,6 +139,38 @@ def write_entry(entry: HistoryEntry, folder: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(folder / REFRESH_FILE)
+
+
+def rewrite_entry(folder: Path, change: Callable[[HistoryEntry], HistoryEntry]) -> HistoryEntry:
+    """Change what `_refresh.json` says now, and return it: what another process changed meanwhile stays changed.
+
+    Who holds the lease on a refresh changes its files; a rollback, without it, when it was withdrawn. HistoryError
+    where the folder is no whole refresh any more.
+    """
+    with _alone(folder):
+        entry = read_entry(folder)
+        if isinstance(entry, BrokenRefresh):
+            raise HistoryError(
+                "a refresh of the history can't be changed",
+                where=str(folder),
+                why=entry.why,
+                try_="run it again: another process may just have dropped it",
+            )
+        after = change(entry)
+        write_entry(after, folder)
+    return after
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        # A file system without locks leaves the moment between reading and writing.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def read_entry(folder: Path) -> HistoryEntry | BrokenRefresh:

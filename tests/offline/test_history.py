@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -27,7 +30,9 @@ from featurekit.leasing import Tenancy, leased
 from featurekit.offline import history_folder
 from featurekit.offline.history import REFRESH_COLUMN, History, HistoryEntry
 from featurekit.offline.history_compaction import compacted, without_retired
-from featurekit.offline.history_folder import REFRESH_FILE, BrokenRefresh, folder_name, read_entry
+from featurekit.offline.history_erasure import Sought, erase_refresh
+from featurekit.offline.history_folder import REFRESH_FILE, BrokenRefresh, folder_name, read_entry, rewrite_entry
+from featurekit.offline.history_sink import PartFile
 from featurekit.registry.registry import Registry
 from featurekit.rows import offline_schema
 from tests.offline.conftest import EngineAt
@@ -329,6 +334,53 @@ def test_what_another_process_changed_meanwhile_is_not_written_over(
     (entry,) = history.entries("_every", view.fingerprint.data)
     assert (entry.rows, len(entry.files), entry.withdrawn_at) == (3, 1, NOW)
     assert history.broken("_every", view.fingerprint.data) == ()
+
+
+def _join(entry: HistoryEntry) -> None:
+    compacted(entry, now=NOW)
+
+
+def _erase(entry: HistoryEntry) -> None:
+    found = Sought(columns=("k",), mask=lambda batch: pc.equal(batch["k"], 1).to_numpy(zero_copy_only=False), reach={})
+    assert erase_refresh(entry.path, lambda _: found) is not None
+
+
+@pytest.mark.parametrize("change", [_join, _erase])
+def test_a_refresh_that_is_rolled_back_while_its_files_are_written_anew_stays_rolled_back(
+    history: History,
+    view: CompiledView,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[HistoryEntry], None],
+) -> None:
+    before = keep(history, view, TODAY, rows_of(view, 1, 2), rows_of(view, 3))
+    close = PartFile.close
+
+    def meanwhile(part: PartFile) -> dict[str, int]:
+        history.withdraw(before, NOW)  # takes no lease: it can't wait for a run
+        return close(part)
+
+    monkeypatch.setattr(PartFile, "close", meanwhile)
+    change(before)
+
+    (entry,) = history.entries("_every", view.fingerprint.data)
+    assert entry.withdrawn_at == NOW
+    assert entry.files != before.files
+
+
+def test_two_that_change_one_refresh_at_once_both_have_their_way(history: History, view: CompiledView) -> None:
+    before = keep(history, view, TODAY, rows_of(view, 1))
+    withdrawing = threading.Thread(target=history.withdraw, args=(before, NOW))
+
+    def change(now: HistoryEntry) -> HistoryEntry:
+        withdrawing.start()
+        withdrawing.join(0.3)  # it has to wait
+        return replace(now, reason="read again")
+
+    rewrite_entry(before.path, change)
+    withdrawing.join()
+
+    (entry,) = history.entries("_every", view.fingerprint.data)
+    assert (entry.withdrawn_at, entry.reason) == (NOW, "read again")
 
 
 def test_files_that_are_written_anew_while_they_are_looked_at_are_not_taken_for_lost(
