@@ -159,7 +159,7 @@ def _target(place: _Place, head: Head, serving: HeadEntry, to: Instant | None, n
 
 
 def _to_bring_back(place: _Place) -> list[RefreshRecord]:
-    """Return the records of what was rolled back last and can still be read."""
+    """Return the records of what was rolled back last and can still be read and listed."""
     gone = [
         one for one in place.records(place.registry).values() if one.withdrawn_at is not None and one.dropped_at is None
     ]
@@ -168,12 +168,15 @@ def _to_bring_back(place: _Place) -> list[RefreshRecord]:
     last = max(one.withdrawn_at or 0 for one in gone)
     records = sorted((one for one in gone if one.withdrawn_at == last), key=lambda one: (one.as_of, one.restatement))
     there = place.markers([place.space.at(one.as_of, one.restatement) for one in records])
-    found = [one for one, is_there in zip(records, there, strict=True) if is_there]
+    oldest = _oldest(read_head(place.store, place.space))
+    found = [one for one, is_there in zip(records, there, strict=True) if is_there and one.as_of >= oldest]
     if not found:
         raise RollbackError(
             f"{place.name} can't go forward to {format_instant(records[-1].as_of)}",
             where=place.store.name,
-            why="its rows have expired, or were collected",
+            why=f"it is older than all that can serve: {format_instant(oldest)} is the oldest"
+            if any(there)
+            else "its rows have expired, or were collected",
             try_="materialize it again with --restate REASON",
         )
     return found
@@ -211,7 +214,7 @@ def _follow(place: _Place) -> list[tuple[Instant, int]]:
 
 def _lacking(place: _Place, records: dict[tuple[Instant, int], RefreshRecord], head: Head) -> list[RefreshRecord]:
     """Return the records of refreshes that were brought back and that the head does not list, where it may."""
-    oldest = min((entry.as_of for entry in head.entries), default=0)
+    oldest = _oldest(head)
     found = [
         one
         for key, one in records.items()
@@ -224,6 +227,11 @@ def _lacking(place: _Place, records: dict[tuple[Instant, int], RefreshRecord], h
     ]
     there = place.markers([place.space.at(one.as_of, one.restatement) for one in found])
     return [one for one, is_there in zip(found, there, strict=True) if is_there]
+
+
+def _oldest(head: Head) -> Instant:
+    """Return the oldest as-of of a head: what is older was let go of, and is not listed again."""
+    return min((entry.as_of for entry in head.entries), default=0)
 
 
 def _entry(place: _Place, record: RefreshRecord) -> HeadEntry:

@@ -143,6 +143,25 @@ REFUSED: dict[str, tuple[Callable[[Refreshed], object], str]] = {
 }
 
 
+def test_what_is_older_than_all_that_is_kept_is_not_recorded_as_brought_back(shop: Refreshed) -> None:
+    roll(shop)
+    for day in range(1, 12):
+        shop.now += DAY
+        shop.refresh(TODAY + day * DAY)
+    oldest = read_head(shop.store, shop.space(TODAY)).entries[0].as_of
+    assert oldest > TODAY
+    before = on_record(shop, shop.now)
+
+    with pytest.raises(RollbackError, match="can't go forward to 2013-11-15T00:00Z") as caught:
+        roll(shop, is_forward=True)
+
+    assert "older than all that can serve" in str(caught.value)
+    (record,) = [one for one in shop.registry.refreshes("spend") if one.as_of == TODAY]
+    assert record.withdrawn_at is not None
+    assert not record.absences
+    assert on_record(shop, shop.now) == before == (looked_up(shop), looked_up(shop))
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_can_not_be_done_is_refused_with_the_reason(shop: Refreshed, what: str) -> None:
     act, why = REFUSED[what]
