@@ -25,11 +25,9 @@ from featurekit.compiled import CompiledService
 from featurekit.consistency.cells import same_values
 from featurekit.errors import InputError
 from featurekit.from_log_files import (
-    LogFile,
     files_of,
     fits,
     label_instants,
-    log_files,
     matching_rows,
     read_label_table,
     rows_by_place,
@@ -41,6 +39,7 @@ from featurekit.offline.point_in_time import point_in_time
 from featurekit.offline.training import check_out
 from featurekit.online.arrow_keys import encode_key_columns
 from featurekit.online.reason import is_degraded
+from featurekit.online.served_log_reading import LogFile, log_files
 from featurekit.served_columns import REASON, REQUEST_ID, STATUS, TIMESTAMP, input_column
 from featurekit.status import Status
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,61 +14,11 @@ import pyarrow.parquet as pq
 from featurekit.arrow_types import to_arrow
 from featurekit.compiled import CompiledService
 from featurekit.errors import InputError, KeyTypeError, SourceError
-from featurekit.served_columns import METADATA, READ_FORMATS, REQUEST_ID
+from featurekit.online.served_log_reading import LogFile
+from featurekit.served_columns import REQUEST_ID
 from featurekit.types import INTEGER_BITS, Field
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogFile:
-    """A file of the log, as its metadata tell of it; `place` is the project/environment that served."""
-
-    path: Path
-    place: str
-    service: str
-    fingerprint: str
-    rows: int
-    schema: pa.Schema
-
-
-def log_files(folder: Path, service: str) -> list[LogFile]:
-    """Return the log's files of a service; InputError where there is none, or one that is no file of the log."""
-    place = folder / service if (folder / service).is_dir() else folder
-    paths = sorted(path for path in place.glob("*.parquet") if not path.name.startswith("."))
-    files = [each for each in map(_log_file, paths) if each.service == service]
-    if not files:
-        raise InputError(
-            f"there is no log of {service}",
-            where=str(folder),
-            why="it holds no file that the served-feature log wrote for this service",
-            try_="the folder that the setting served_log.path names; what is served is in it after `rotate`",
-        )
-    return files
-
-
-def _log_file(path: Path) -> LogFile:
-    try:
-        meta, schema = pq.read_metadata(path), pq.read_schema(path)
-    except (OSError, pa.ArrowException) as error:
-        raise SourceError("a file of the log can't be read", where=str(path), why=str(error)) from error
-    text = (schema.metadata or {}).get(METADATA)
-    told: Mapping[str, Any] = {} if text is None else json.loads(text)
-    if told.get("format") not in READ_FORMATS:
-        raise SourceError(
-            "it is not a file of the served-feature log" if not told else f"it has format {told.get('format')!r}",
-            where=str(path),
-            why=f"this featurekit reads formats {' and '.join(map(str, READ_FORMATS))} of what the log writes",
-            try_="name the log's own folder" if not told else "upgrade this featurekit",
-        )
-    return LogFile(
-        path=path,
-        place=f"{told['project']}/{told['environment']}",
-        service=told["service"],
-        fingerprint=told["fingerprint"],
-        rows=meta.num_rows,
-        schema=schema,
-    )
 
 
 def files_of(files: list[LogFile], environments: tuple[str, ...], where: str) -> list[LogFile]:
