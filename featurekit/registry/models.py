@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, func, insert, select, update
 
 from featurekit.clock import Instant
 from featurekit.errors import ModelError, RegistryError
 from featurekit.registry.model_record import ModelRecord
-from featurekit.registry.tables import MODELS
+from featurekit.registry.tables import MODELS, SERVICE_VERSIONS
 
 _SUFFIX: Final = ".onnx"
 
@@ -114,13 +114,45 @@ def drop_unused(connection: Connection, record: ModelRecord, folder: Path) -> No
     """Delete a record's file unless it is of a model that is there, in whatever namespace."""
     users = select(func.count()).where(MODELS.c.file == record.file, MODELS.c.deleted_at.is_(None))
     if connection.execute(users).scalar_one() == 0:
-        (folder / record.file).unlink(missing_ok=True)
+        path = folder / record.file
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise RegistryError(
+                f"model {record.name} v{record.version} is deleted, and its file can't be",
+                where=str(path),
+                why=error.strerror,
+                try_="look at the folder's rights, then delete the file: nothing needs it any more",
+            ) from error
+
+
+def newest_number() -> ColumnElement[int]:
+    """Return, of a row of MODELS, the newest number of its service with its fingerprint; 0 where there is none."""
+    versions = SERVICE_VERSIONS
+    number = select(func.max(versions.c.number)).where(
+        versions.c.namespace == MODELS.c.namespace,
+        versions.c.name == MODELS.c.service,
+        versions.c.data_fingerprint == MODELS.c.service_fingerprint,
+    )
+    return func.coalesce(number.scalar_subquery(), 0)
+
+
+def bound_number() -> ColumnElement[int]:
+    """Return, of a row of MODELS, the number of its service's version.
+
+    Processes that opened the registry when models did not name it yet go on registering models without.
+    """
+    return case((MODELS.c.service_number > 0, MODELS.c.service_number), else_=newest_number())
 
 
 def read_models(connection: Connection, namespace: str, name: str | None = None) -> tuple[ModelRecord, ...]:
     """Return the versions of all models or of one, by name, newest first."""
     there = (MODELS.c.namespace == namespace, MODELS.c.deleted_at.is_(None))
-    query = select(MODELS).where(*there).order_by(MODELS.c.name, MODELS.c.version.desc())
+    query = (
+        select(MODELS, bound_number().label("bound_number"))
+        .where(*there)
+        .order_by(MODELS.c.name, MODELS.c.version.desc())
+    )
     if name is not None:
         query = query.where(MODELS.c.name == name)
     return tuple(_record(row) for row in connection.execute(query))
@@ -139,5 +171,5 @@ def _record(row: Row[Any]) -> ModelRecord:
         input=row.input,
         output=row.output,
         registered_at=row.registered_at,
-        service_number=row.service_number,
+        service_number=row.bound_number,
     )

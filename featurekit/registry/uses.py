@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from featurekit.clock import Instant
 from featurekit.registry import pins, versions
+from featurekit.registry.models import bound_number
 from featurekit.registry.state import ServiceVersion, ViewVersion
 from featurekit.registry.tables import MODELS, PINS, REGISTRATIONS, SERVICE_VERSIONS, VIEW_VERSIONS
 
@@ -78,9 +79,10 @@ def _holders(connection: Connection, namespace: str) -> dict[Number, list[str]]:
     for pin in pins.read_pins(connection, namespace):
         found[(pin.service, pin.number)].append(f"pinned by {pin.holder}")
     table = MODELS
-    bound = select(table).where(table.c.namespace == namespace, table.c.deleted_at.is_(None))
+    columns = (table.c.name, table.c.version, table.c.service, bound_number().label("number"))
+    bound = select(*columns).where(table.c.namespace == namespace, table.c.deleted_at.is_(None))
     for row in connection.execute(bound.order_by(table.c.name, table.c.version)):
-        found[(row.service, row.service_number)].append(f"model {row.name} v{row.version}")
+        found[(row.service, row.number)].append(f"model {row.name} v{row.version}")
     return found
 
 
@@ -105,9 +107,9 @@ def _events(connection: Connection, namespace: str) -> Mapping[str, Mapping[Numb
             services[(move.service, moved)].append(move.at)  # type: ignore[index]
     for row in connection.execute(select(PINS).where(PINS.c.namespace == namespace, PINS.c.released_at.is_not(None))):
         services[(row.service, row.number)].append(row.released_at)
-    deleted = select(MODELS).where(MODELS.c.namespace == namespace, MODELS.c.deleted_at.is_not(None))
-    for row in connection.execute(deleted):
-        services[(row.service, row.service_number)].append(row.deleted_at)
+    deleted = select(MODELS.c.service, bound_number().label("number"), MODELS.c.deleted_at)
+    for row in connection.execute(deleted.where(MODELS.c.namespace == namespace, MODELS.c.deleted_at.is_not(None))):
+        services[(row.service, row.number)].append(row.deleted_at)
     return found
 
 

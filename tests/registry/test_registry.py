@@ -331,6 +331,42 @@ def test_a_models_file_goes_with_the_last_that_has_it_and_stays_where_that_is_no
     assert not registry.model_path(second).exists()
 
 
+def test_a_model_of_a_process_that_names_no_version_of_its_service_is_bound_by_fingerprint(
+    registry: Registry, tmp_path: Path
+) -> None:
+    register(registry, SPEND, SCORE)
+    register(registry, SPEND_B, SCORE_B, number=2)
+    source = tmp_path / "model.onnx"
+    source.write_bytes(b"one")
+    with drafted(source, registry.models_folder) as draft:
+        told = replace(RECORD, sha256=draft.sha256, file=draft.file, service_number=0)
+        model = registry.add_model(replace(told, service_fingerprint=SCORE.fingerprint.data), draft)
+
+    assert registry.models()[0].service_number == 1
+    services = {use.version.number: use for use in registry.uses().services}
+    assert services[1].by == ("model delay v1",)
+    assert "model delay v1" not in services[2].by
+
+    registry.delete_model(model, NOW + HOUR)
+    services = {use.version.number: use for use in registry.uses().services}
+    assert (services[1].by, services[1].idle_since) == ((), NOW + HOUR)
+
+
+def test_a_models_file_that_can_not_be_deleted_is_told_with_its_place(registry: Registry, tmp_path: Path) -> None:
+    source = tmp_path / "model.onnx"
+    source.write_bytes(str(tmp_path).encode())  # no other test has this in the database
+    record = add(registry, source)
+    path = registry.model_path(record)
+    path.unlink()
+    path.mkdir()
+
+    with pytest.raises(RegistryError, match="is deleted, and its file can't be") as caught:
+        registry.delete_model(record, NOW)
+
+    assert str(path) in str(caught.value)
+    assert registry.models() == ()
+
+
 def test_a_model_that_is_refused_leaves_no_file(registry: Registry, tmp_path: Path) -> None:
     source = tmp_path / "model.onnx"
     source.write_bytes(b"one")
