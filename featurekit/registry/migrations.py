@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, Table, func, select, text, update
+from sqlalchemy import Connection, Table, select, text, update
 from sqlalchemy.schema import CreateColumn
 
+from featurekit.registry.check_tables import CHECK_TABLES
+from featurekit.registry.models import newest_number
 from featurekit.registry.tables import (
     LEASES,
     MODELS,
@@ -62,17 +64,7 @@ def _keep_versions(connection: Connection) -> None:
         _add_columns(connection, table, names)
     PINS.create(connection)
     MOVES.create(connection)
-    versions = SERVICE_VERSIONS
-    number = (
-        select(func.max(versions.c.number))
-        .where(
-            versions.c.namespace == MODELS.c.namespace,
-            versions.c.name == MODELS.c.service,
-            versions.c.data_fingerprint == MODELS.c.service_fingerprint,
-        )
-        .scalar_subquery()
-    )
-    connection.execute(update(MODELS).values(service_number=func.coalesce(number, 0)))
+    connection.execute(update(MODELS).values(service_number=newest_number()))
 
 
 def _add_columns(connection: Connection, table: Table, names: Sequence[str]) -> None:
@@ -87,4 +79,15 @@ def _keep_tombstones(connection: Connection) -> None:
         table.create(connection)
 
 
-_STEPS: Final[dict[int, Callable[[Connection], None]]] = {1: _keep_history, 2: _keep_versions, 3: _keep_tombstones}
+def _keep_checks(connection: Connection) -> None:
+    """4 to 5: what checks found, run by run."""
+    for table in CHECK_TABLES:
+        table.create(connection)
+
+
+_STEPS: Final[dict[int, Callable[[Connection], None]]] = {
+    1: _keep_history,
+    2: _keep_versions,
+    3: _keep_tombstones,
+    4: _keep_checks,
+}

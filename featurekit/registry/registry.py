@@ -13,6 +13,8 @@ from sqlalchemy import Connection
 from featurekit.clock import Instant
 from featurekit.errors import NotRegisteredError, RegistryError
 from featurekit.registry import leases, models, pins, refreshes, tombstones, uses, versions
+from featurekit.registry.check_evidence import count_check_texts
+from featurekit.registry.check_history import CheckHistory
 from featurekit.registry.database import LOCK_WAIT_S, Database
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.state import (
@@ -52,6 +54,11 @@ class Registry:
 
     def __str__(self) -> str:
         return str(self._database)
+
+    @property
+    def checks(self) -> CheckHistory:
+        """What checks of this namespace found, run by run."""
+        return CheckHistory(self._database, self._namespace)
 
     def deployed(self) -> Deployed:
         """Return what is deployed now."""
@@ -288,9 +295,13 @@ class Registry:
             return tombstones.write_remembered(connection, self._namespace, scope, texts, at)
 
     def texts_that(self, hold: Callable[[str], bool], *, instead: str | None = None) -> int:
-        """Return how many texts of refreshes hold something; where `instead` is given, it takes their place."""
+        """Return how many texts of refreshes, and pieces of evidence in kept reports, hold something.
+
+        Where `instead` is given, it takes their place.
+        """
         with self._database.writing() as connection:
-            return tombstones.count_texts(connection, self._namespace, hold, instead)
+            found = tombstones.count_texts(connection, self._namespace, hold, instead)
+            return found + count_check_texts(connection, self._namespace, hold, instead)
 
     def add_erasure(self, report: str, *, entity: str, at: Instant) -> int:
         """Keep the proof of an erasure; return its number."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, Text, true
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 TABLES: Final = MetaData()
 _COUNT: Final = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up only what it calls INTEGER
