@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from featurekit.arrow_types import to_arrow
 from featurekit.clock import Instant
+from featurekit.errors import SourceError
 from featurekit.expr.nodes import Column, Node
 from featurekit.offline.arrow_columns import canonical_column, computed, one_nan, whole_column
 from featurekit.offline.engine import Batches
@@ -29,13 +31,37 @@ _MOST_ROWS: Final = 1 << 14
 _READ_BYTES: Final = 1 << 18  # of a column's pages at once, or a row group's whole column lies in memory
 
 
+Written = tuple[int, int]
+"""A file's size in bytes, and when it was written last, in nanoseconds: others are of another content."""
+
+
+def written(path: str) -> Written:
+    stat = Path(path).stat()
+    return stat.st_size, stat.st_mtime_ns
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows of one row group of a file, by their places in it, ascending."""
+    """Rows of one row group of a file as it was `written`, by their places in the group, ascending."""
 
     path: str
+    written: Written
     group: int
     places: Ints
+
+    def check_unchanged(self) -> None:
+        """Raise SourceError where the file is another one by now."""
+        try:
+            why = None if written(self.path) == self.written else "it was written again"
+        except OSError as error:
+            why = error.strerror or str(error)
+        if why is not None:
+            raise SourceError(
+                "a source file changed while being read",
+                where=self.path,
+                why=why,
+                try_="run it again; add rows as files of their own, renamed into place when whole",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +112,12 @@ class NewestReader:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 for part in self.parts[number]:
-                    for rows in read_places(part, names):
-                        yield self.offline_rows(rows)
+                    try:
+                        for rows in read_places(part, names):
+                            yield self.offline_rows(rows)
+                    except Exception:
+                        part.check_unchanged()
+                        raise
 
     def offline_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the offline rows (see `rows`) of newest rows, given by the source's columns."""

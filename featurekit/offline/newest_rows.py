@@ -26,7 +26,7 @@ from featurekit.offline.direct_source import DirectSource, direct_source
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.intervals import Ints
 from featurekit.offline.join_shape import is_in_reach
-from featurekit.offline.newest_reader import NewestReader, Part, read_places
+from featurekit.offline.newest_reader import NewestReader, Part, Written, read_places, written
 from featurekit.offline.outputs_in_memory import is_feature_computed_here
 
 MOST_EVENTS: Final = 8_000_000
@@ -80,9 +80,10 @@ def newest_rows(engine: BatchEngine, source: DirectSource, as_of: Instant) -> Ne
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A row group of a file."""
+    """A row group of a file, as it was `written`."""
 
     path: str
+    written: Written
     number: int
     rows: int
 
@@ -90,11 +91,12 @@ class _Group:
 def _groups(source: DirectSource, as_of: Instant) -> Iterator[_Group]:
     event, since = source.view.source.event_timestamp, source.view.since(as_of)
     for path in source.files:
+        was = written(str(path))
         metadata = pq.read_metadata(path)
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
             if group.num_rows and is_in_reach(group, event, since, as_of):
-                yield _Group(str(path), number, group.num_rows)
+                yield _Group(str(path), was, number, group.num_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,4 +213,5 @@ def _parts(groups: Sequence[_Group], group: Ints, place: Ints) -> Iterator[Part]
     """Yield what to read of each group, for rows in the order of groups and places."""
     for number in np.unique(group):
         places = place[np.searchsorted(group, number) : np.searchsorted(group, number, side="right")]
-        yield Part(groups[number].path, groups[number].number, places.astype(np.int32))
+        its = groups[number]
+        yield Part(its.path, its.written, its.number, places.astype(np.int32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import localcontext
 from pathlib import Path
@@ -19,6 +19,7 @@ from featurekit.computing import Computation
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
 from featurekit.definitions.source import Source
+from featurekit.errors import SourceError
 from featurekit.offline import newest_reader, newest_rows
 from featurekit.offline.direct_source import DirectSource
 from featurekit.offline.newest_reader import NewestReader, Part, read_places
@@ -186,9 +187,37 @@ def test_rows_are_read_in_bounded_batches_and_from_where_they_are_wanted(
     pq.write_table(table, path, row_group_size=500, use_dictionary=False, compression="none")
     monkeypatch.setattr(newest_reader, "_BATCH_BYTES", 50_000)
     places = np.array([3, 4, 5, 250, 499])
-    batches = list(read_places(Part(str(path), 1, places), ["n"]))
+    batches = list(read_places(Part(str(path), (0, 0), 1, places), ["n"]))
     assert [n for batch in batches for n in batch["n"].to_pylist()] == [503, 504, 505, 750, 999]
-    assert max(batch.num_rows for batch in read_places(Part(str(path), 0, np.arange(500)), ["n", "t"])) <= 50
+    assert max(batch.num_rows for batch in read_places(Part(str(path), (0, 0), 0, np.arange(500)), ["n", "t"])) <= 50
+
+
+def _otherwise(path: Path) -> None:
+    pq.write_table(pa.table({"n": [1]}), path)
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize("change", [Path.unlink, _otherwise, _cut])
+def test_a_file_that_is_replaced_while_the_executors_read_is_an_error_that_says_so(
+    tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    rows = [row | {"part": None} for row in logs.drawn_log(3)]
+    view, _ = view_of(tmp_path, rows, keys={"name": String()})
+    machine: Any = Machine(tmp_path)
+    source = direct_view(machine, view)
+    assert isinstance(source, DirectSource)
+    reader = newest_rows.newest_rows(machine, source, logs.AS_OFS[1])
+    assert isinstance(reader, NewestReader)
+    change(tmp_path / "log" / "one.parquet")
+    numbers = pa.record_batch({"id": pa.array(range(len(reader.parts)), pa.int64())})
+
+    with pytest.raises(SourceError, match="a source file changed while being read") as caught:
+        list(reader(iter([numbers])))
+
+    assert "one.parquet" in str(caught.value)
 
 
 def test_what_spark_has_to_compute_is_said(tmp_path: Path) -> None:
