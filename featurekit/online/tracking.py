@@ -1,6 +1,7 @@
 """A thread that hears what the servers push about changed keys, and has a cache forget them.
 
-The cache's age bound stands without it: what is not heard, late or lost makes no answer older than that.
+The cache's age bound stands without it: what is not heard, late or lost makes no answer older than that. Losses are
+counted, and it is tried again; where one is a mistake of our own, what was kept until then is forgotten besides.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Tracking:
         self._wake = threading.Event()
         self.hearing = Hearing.OFF
         self.why: str | None = None
+        self.losses = 0
 
     def begin(self) -> None:
         """Listen, where nobody does so yet."""
@@ -101,7 +103,10 @@ class Tracking:
                 try:
                     self._hear(pushes)
                 except FeaturekitError as error:
-                    self.hearing, self.why = Hearing.LOST, str(error)
+                    self._lost(str(error))
+                except Exception as error:  # noqa: BLE001 - nobody would miss a thread that is gone
+                    self._lost(repr(error))
+                    self._tell(None)
                 tries = 0 if time.monotonic() - begun_s > _STEADY_S else min(tries + 1, len(_PAUSES_S))
                 self._wake.wait(_PAUSES_S[max(tries - 1, 0)])
         finally:
@@ -116,6 +121,10 @@ class Tracking:
             changed = pushes.wait()
             if changed is None or changed:
                 self._tell(changed)
+
+    def _lost(self, why: str) -> None:
+        self.hearing, self.why = Hearing.LOST, why
+        self.losses += 1
 
     def _tell(self, changed: list[bytes] | None) -> None:
         forget = self._forget()

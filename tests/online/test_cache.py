@@ -27,7 +27,7 @@ from featurekit.online.reason import Reason
 from featurekit.online.redis import RedisStore
 from featurekit.online.redis.address import Login, read_address
 from featurekit.online.redis.peer import Access, Peer
-from featurekit.online.redis.pushes import PushLink
+from featurekit.online.redis.pushes import Pushes, PushLink
 from featurekit.online.redis.rights import SERVING
 from featurekit.online.store import Value
 from featurekit.online.tracking import Hearing
@@ -360,6 +360,35 @@ def test_a_server_is_given_time_to_take_each_ping(url: str) -> None:
     link.close()
 
     assert [round(seconds or 0) for seconds in allowed] == [5, 5, 5]
+
+
+@pytest.mark.usefixtures("world")
+def test_after_a_mistake_of_ours_it_listens_again_and_keeps_nothing_from_before(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistakes: list[Exception] = []
+    wait = Pushes.wait
+
+    def mistaken(pushes: Pushes) -> list[bytes] | None:
+        if mistakes:
+            raise mistakes.pop()
+        return wait(pushes)
+
+    monkeypatch.setattr(Pushes, "wait", mistaken)
+    with FeatureClient(
+        url, project="shop", environment="test", clock=lambda: AS_OF + 9 * DAY, cache=Cache(max_staleness="1h")
+    ) as client:
+        values(client, 1)
+        until(lambda: client.hearing is Hearing.ON, "the server to be heard")
+        values(client, 1)
+        assert client._tracking is not None
+        assert client._cached is not None
+        assert client._cached._beliefs
+        mistakes.append(RuntimeError("a mistake"))
+        until(lambda: client._tracking.losses == 1, "the mistake", limit_s=5)  # type: ignore[union-attr]
+        until(lambda: client.hearing is Hearing.ON, "the server to be heard again")
+        assert client._cached._beliefs == {}
+        assert values(client, 1) == [10]
 
 
 def test_a_user_who_may_not_hear_has_the_bound(tmp_path: Path) -> None:

@@ -25,6 +25,14 @@ def test_reading_gives_each_key_in_order_and_none_where_there_is_none(any_store:
     assert any_store.read([b"b\0", b"nothing", b"a", b"a"]) == [b"\0\xff", None, b"1", b"1"]
 
 
+def test_what_the_server_refuses_of_several_keys_is_an_error(any_store: RedisStore) -> None:
+    any_store.write({b"{a}1": b"old"})
+    for keys in ((b"{a}1", b"{a}2"), (b"{a}1",)):
+        with pytest.raises(OnlineStoreError, match="refuses a command"):
+            any_store.write(dict.fromkeys(keys, b"new"), expires_at_ms=0)
+    assert any_store.read([b"{a}1", b"{a}2"]) == [b"old", None]
+
+
 def test_what_is_written_expires_by_the_stores_clock(any_store: RedisStore) -> None:
     any_store.write({b"a": b"1"}, expires_at_ms=any_store.now_ms() + 80)
     assert any_store.read([b"a"]) == [b"1"]

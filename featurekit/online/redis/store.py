@@ -17,7 +17,7 @@ from featurekit.online.redis.links import Link
 from featurekit.online.redis.peer import Command, raise_errors
 from featurekit.online.redis.rights import Lacking, lacking_rights
 from featurekit.online.redis.route import DEFAULT_TIMEOUT_MS, read_limit_s
-from featurekit.online.redis.servers import Call, Servers, send_all
+from featurekit.online.redis.servers import Call, Servers
 from featurekit.online.redis.slots import is_copy
 from featurekit.online.store import Value
 
@@ -70,7 +70,7 @@ class RedisStore:
         for keys in groups:
             if len(keys) > 1:
                 commands = [(b"SET", key, copied[key], *expiry) for key in keys]
-                self._servers.at(keys[0], partial(send_all, [(b"MULTI",), *commands, (b"EXEC",)]), is_write=True)
+                self._servers.at(keys[0], partial(_at_once, commands), is_write=True)
 
     def change(self, key: bytes, to: Callable[[Value], Value]) -> Value:
         changed = self._servers.at(key, partial(_change, key, to), is_write=True)
@@ -153,6 +153,11 @@ class RedisStore:
                 link.close()
 
         return self._servers.tried(look)
+
+
+def _at_once(commands: Sequence[Command], call: Call) -> None:
+    """Send commands that all take place at one instant; ReplyError where the server refused any of them."""
+    raise_errors(call.ask((b"MULTI",), *commands, (b"EXEC",))[-1])
 
 
 def _change(key: bytes, to: Callable[[Value], Value], call: Call) -> Value:
