@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from featurekit.arrow_types import for_arrow
+from featurekit.clock import format_instant
 from featurekit.consistency.cells import (
     Answers,
     Cells,
@@ -187,8 +188,23 @@ def _cell_finding(cause: Cause, spec: FieldSpec, causes: list[Cause | None], com
             field=spec.name,
             served=show_cell(spec, compared.served.fields[spec.name], position),
             recomputed=show_cell(spec, compared.recomputed.fields[spec.name], position),
-            explanation=explain(cause, compared.rows[position], compared.refresh, default=default),
+            explanation=_told(cause, compared.refresh, default),
         )
         for position in positions[:EVIDENCE_ROWS]
     )
     return Finding(cause=cause, field=spec.name, count=len(positions), evidence=evidence)
+
+
+def _told(cause: Cause, refresh: Refresh, default: str) -> str:
+    as_of = format_instant(refresh.as_of)
+    return {
+        Cause.PREVIOUS_REFRESH: (
+            f"The whole row equals the refresh before, as of {format_instant(refresh.previous)}, "
+            f"though it says {as_of}."
+        ),
+        Cause.NULL_FILLED_WITH_DEFAULT: (
+            f"Training has no value here; the row holds the default {default} as if it had been measured."
+        ),
+        Cause.NULL_FILLED_WITH_ZERO: "Training has no value here; the row holds 0 as if it had been measured.",
+        Cause.FLOAT32_ROUNDED: "The served value is the recomputed one after a detour through float32.",
+    }.get(cause, "Nothing that was tried explains the served value.")
