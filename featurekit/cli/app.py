@@ -64,7 +64,7 @@ COMMANDS: Final = {
     "remember": Command("forget", "remember", "Let entities in again that were forgotten.", "Run"),
     "lookup": Command("lookup", "lookup", "Look features up as a model would get them.", "Run"),
     "dataset": Command("dataset", "app", "Build training sets, each row as of its own time, and check them.", "Run"),
-    "check": Command("check", "check", "Compare what is served with what Spark computes.", "Run"),
+    "check": Command("check", "app", "Compare what is served with what Spark computes.", "Run"),
     "trace": Command("explain", "trace", "Follow one value from its source rows to the served answer.", "Run"),
     "model": Command("model", "app", "Register, list and delete models.", "Models"),
     "predict": Command("model", "predict", "Look features up and run a model on them.", "Models"),

@@ -1,47 +1,49 @@
-"""`check`: is what is served what training says?"""
+"""`check`: is what is served what training says? Each command is a module of its own."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from featurekit.cli.answer import Answer
-from featurekit.cli.context import invocation
-from featurekit.cli.show_report import report_answer
-from featurekit.clock import parse_instant
-from featurekit.consistency.files import check_writable, write_report
-from featurekit.consistency.sample import SampleRule
-from featurekit.feature_store import FeatureStore
+from featurekit.cli.check_run import run
 
-_DEFAULT = SampleRule()
+_RUN: Final = "run"
 
 
-def check(
-    context: typer.Context,
-    views: Annotated[list[str] | None, typer.Argument(metavar="VIEW", help="All views without one.")] = None,
-    max_entities: Annotated[
-        int, typer.Option("--max-entities", metavar="N", help="How many entities of each view are compared at most.")
-    ] = _DEFAULT.max_entities,
-    share: Annotated[
-        float, typer.Option("--share", metavar="SHARE", help="Of all entities, about how many: 0.1 is every tenth.")
-    ] = _DEFAULT.share,
-    seed: Annotated[str, typer.Option("--seed", metavar="TEXT", help="Another seed chooses other entities.")] = "",
-    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help="The time of the lookups.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page.")] = None,
-    report_json: Annotated[
-        Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")
-    ] = None,
-) -> Answer:
-    """Compare what is served with what Spark computes.
+class _Checks(TyperGroup):
+    """The commands; words that name none of them are those of `check run`."""
 
-    Reads sampled entities through the real client, recomputes each by the training path, and compares field by field.
-    Exits with 1 where something differs, is missing, or could not be compared.
-    """
-    check_writable(html, report_json)
-    sample = SampleRule(share=share, max_entities=max_entities, seed=seed)
-    with FeatureStore(invocation(context).settings()) as store:
-        report = store.check(views, sample=sample, at=parse_instant(at) if at else None)
-    write_report(report, html=html, json=report_json)
-    return report_answer(report)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        word = self._first_word(args)
+        completes_a_name = ctx.resilient_parsing and word is None
+        return super().parse_args(ctx, args if word in self.commands or completes_a_name else [_RUN, *args])
+
+    def _first_word(self, args: list[str]) -> str | None:
+        """Return the first word that is neither an option of every command nor the value of one."""
+        takes_value = {
+            name: not getattr(option, "is_flag", False)
+            for option in self.params
+            for name in option.opts
+            if name not in ("--help", "-h")
+        }
+        words = iter(args)
+        for word in words:
+            name, equals, _ = word.partition("=")
+            if name not in takes_value:
+                return word
+            if takes_value[name] and not equals:
+                next(words, None)
+        return None
+
+
+app = typer.Typer(add_completion=False, cls=_Checks)
+
+
+@app.callback()
+def check() -> None:
+    """Compare what is served with what Spark computes."""
+
+
+app.command(_RUN, epilog="A view that is named like one of the commands of check: featurekit check run VIEW")(run)

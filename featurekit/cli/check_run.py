@@ -1,0 +1,47 @@
+"""`check run`, which `check` alone is: is what is served what training says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featurekit.cli.answer import Answer
+from featurekit.cli.context import invocation
+from featurekit.cli.show_report import report_answer
+from featurekit.clock import parse_instant
+from featurekit.consistency.files import check_writable, write_report
+from featurekit.consistency.sample import SampleRule
+from featurekit.feature_store import FeatureStore
+
+_DEFAULT = SampleRule()
+
+
+def run(
+    context: typer.Context,
+    views: Annotated[list[str] | None, typer.Argument(metavar="VIEW", help="All views without one.")] = None,
+    max_entities: Annotated[
+        int, typer.Option("--max-entities", metavar="N", help="How many entities of each view are compared at most.")
+    ] = _DEFAULT.max_entities,
+    share: Annotated[
+        float, typer.Option("--share", metavar="SHARE", help="Of all entities, about how many: 0.1 is every tenth.")
+    ] = _DEFAULT.share,
+    seed: Annotated[str, typer.Option("--seed", metavar="TEXT", help="Another seed chooses other entities.")] = "",
+    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help="The time of the lookups.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page.")] = None,
+    report_json: Annotated[
+        Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")
+    ] = None,
+) -> Answer:
+    """Compare what is served with what Spark computes.
+
+    Reads sampled entities through the real client, recomputes each by the training path, and compares field by field.
+    Exits with 1 where something differs, is missing, or could not be compared.
+    """
+    check_writable(html, report_json)
+    sample = SampleRule(share=share, max_entities=max_entities, seed=seed)
+    with FeatureStore(invocation(context).settings()) as store:
+        report = store.check(views, sample=sample, at=parse_instant(at) if at else None)
+    write_report(report, html=html, json=report_json)
+    return report_answer(report)
