@@ -18,6 +18,10 @@ from featurekit.consistency.check import check_consistency
 from featurekit.consistency.leakage.audit import audit_training_table
 from featurekit.consistency.leakage.report import AuditReport
 from featurekit.consistency.leakage.table import AuditSpec
+from featurekit.consistency.replay.logged import ReplayRule
+from featurekit.consistency.replay.replay import ReplayLimits, replay_log
+from featurekit.consistency.replay.report import ReplayReport
+from featurekit.consistency.replay.versions import Definitions
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.explain import Explanation, explain_service, explain_view
@@ -38,6 +42,7 @@ from featurekit.online.result import Features
 from featurekit.pinning import pin_version, unpin_version
 from featurekit.refresh_values import RefreshOutcome
 from featurekit.refreshing import due, refresh_view
+from featurekit.registered_views import compile_version
 from featurekit.registration_rollback import RegistrationRolledBack, rollback_registration
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
@@ -319,6 +324,35 @@ class FeatureStore(StoreParts):
             at=self.settings.clock() if at is None else at,
             recorded=self._recorded_snapshot,
             forgotten=self.registry.tombstones(),
+        )
+
+    def replay(
+        self,
+        log: Path,
+        services: Sequence[str] = (),
+        *,
+        rule: ReplayRule | None = None,
+        limits: ReplayLimits | None = None,
+    ) -> ReplayReport:
+        """Compare what the served-feature log says was answered with what training says of the same requests.
+
+        Of all services in the log where none is named. Reads no online store.
+        """
+        defined, root = self.definitions, self.settings.root
+        return replay_log(
+            log,
+            services=services,
+            rule=rule or ReplayRule(),
+            limits=limits or ReplayLimits(),
+            registry=self.registry,
+            definitions=Definitions(
+                services={**defined.view_services, **defined.services},
+                views=tuple(defined.views.values()),
+                compile_version=lambda version: compile_version(version, defined.repository.sources, root),
+            ),
+            engine=lambda: self.engine,
+            namespace=self.namespace,
+            now=self.settings.clock(),
         )
 
     def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:
