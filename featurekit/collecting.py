@@ -115,7 +115,7 @@ class Collector:
     def _walk(self) -> _Found:
         found = _Found(markers=set(), plans=set(), rows=Counter())
         prefix = self.namespace.prefix
-        markers, plans, rows = prefix + b"space:", prefix + b"plan:", self.namespace.row_prefix()
+        markers, plans, rows = prefix + b"space:", self.namespace.plans, self.namespace.row_prefix()
         seen: Counter[str] = Counter()
         for keys in _steps(self.store.find(prefix), self.step):
             for key in keys:
@@ -291,7 +291,7 @@ def _marked(text: bytes) -> str:
 
 
 def _service_of(plan: bytes, namespace: Namespace) -> str:
-    return plan.removeprefix(namespace.prefix + b"plan:").partition(b"@")[0].decode()
+    return plan.removeprefix(namespace.plans).partition(b"@")[0].decode()
 
 
 def _data(version: ViewVersion | ServiceVersion) -> str:

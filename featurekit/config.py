@@ -12,6 +12,7 @@
     tries = 3                        # how often a lookup's read is sent at most
     breaker_failures = 5             # after so many in a row that failed …
     breaker_open_ms = 1000           # … lookups leave the store alone for so long
+    cache = "5s"                     # how old what `serve` answers without a read may be; left out: it always reads
     retention = "30d"                # how long after its write a refresh can be served, at least
 
     [served_log]
@@ -71,6 +72,7 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("redis", "tries"): "redis_tries",
     ("redis", "breaker_failures"): "redis_breaker_failures",
     ("redis", "breaker_open_ms"): "redis_breaker_open_ms",
+    ("redis", "cache"): "redis_cache",
     ("redis", "retention"): "retention",
     ("served_log", "path"): "served_log",
     ("served_log", "sample"): "served_log_sample",
@@ -108,6 +110,7 @@ class Settings:
     redis_tries: int = 3
     redis_breaker_failures: int = 5
     redis_breaker_open_ms: int = 1000
+    redis_cache: int | None = None
     retention: int = 30 * DAY
     served_log: Path | None = None
     served_log_sample: float = 1.0
@@ -160,7 +163,7 @@ def read_settings(
     settings = Settings(root=root.resolve(), file=found, spark_conf=conf)
     for key, value in {**values, **named, **given}.items():
         where = f"--{key.replace('_', '-')}" if key in given else _variable(key) if key in named else str(found)
-        settings = replace(settings, **{key: _typed(key, value, where)})
+        settings = replace(settings, **{key: checked_setting(key, value, where)})
     return replace(
         settings,
         redis_url=_with_login(settings),
@@ -258,13 +261,13 @@ def _positive(number: int) -> int:
     return number
 
 
-def _typed(key: str, value: Any, where: str) -> Any:
+def checked_setting(key: str, value: Any, where: str) -> Any:
     """Return a setting as its type; text is how environment variables and flags come. `where` says who gave it."""
     try:
         match key:
             case "retention" | "history_keep":
                 return parse_duration(value)
-            case "served_log_rotate":
+            case "served_log_rotate" | "redis_cache":
                 return _positive(parse_duration(value))
             case (
                 "served_log_queue"

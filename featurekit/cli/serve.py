@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address
+from dataclasses import replace
+from datetime import timedelta
 from typing import Annotated, Final
 
 import typer
@@ -15,10 +16,11 @@ from featurekit.cli.answer import Answer, Line, Tone
 from featurekit.cli.context import invocation
 from featurekit.cli.model import opened_registry
 from featurekit.clock import SECOND, parse_duration
-from featurekit.config import Settings
+from featurekit.config import Settings, checked_setting
 from featurekit.errors import SettingsError
 from featurekit.monitoring.metrics import ServerMetrics
 from featurekit.online.async_client import AsyncFeatureClient
+from featurekit.online.cache import Cache
 from featurekit.online.client import FeatureClient
 from featurekit.online.embedded import online_url
 from featurekit.online.lookup_client import client_options
@@ -26,7 +28,7 @@ from featurekit.online.redis import open_store
 from featurekit.online.served_log import served_log
 from featurekit.online.store import OnlineStore
 from featurekit.serving.app import create_app
-from featurekit.serving.auth import ApiKeys, parse_api_keys
+from featurekit.serving.auth import ApiKeys, is_this_machine, parse_api_keys
 from featurekit.serving.model import ModelClient
 from featurekit.serving.runtime import Device
 from featurekit.serving.server import LOOPBACK, HttpServer, listen, url_of
@@ -48,6 +50,10 @@ def serve(
         str,
         typer.Option("--drain", metavar="TIME", help="How long it still answers after SIGTERM, not ready any more."),
     ] = _DRAIN,
+    cache: Annotated[
+        str | None,
+        typer.Option("--cache", metavar="TIME", help="Answer from what was read up to so long ago, such as 5s."),
+    ] = None,
     metrics_port: Annotated[
         int | None,
         typer.Option(
@@ -65,6 +71,8 @@ def serve(
     """
     asked = invocation(context)
     settings = asked.settings()
+    if cache is not None:
+        settings = replace(settings, redis_cache=checked_setting("redis_cache", cache, "--cache"))
     keys = parse_api_keys(settings.serve_api_keys)
     _check_let_in(host, keys, is_open)
     drain_s = parse_duration(drain) / SECOND
@@ -87,6 +95,7 @@ def serve(
                 ModelClient(client, opened_registry(settings), device=device),
                 quick=quick,
                 keys=keys,
+                is_for_this_machine=not keys and not is_open,
                 metrics=counts if workers == 1 else None,  # one worker's alone would be taken for all
             )
             HttpServer(app, listening=listening, drain_s=drain_s).run()
@@ -98,6 +107,8 @@ def _clients(settings: Settings, store_url: str) -> Iterator[tuple[OnlineStore, 
     log = served_log(settings)
     # One breaker for both: it is of the store.
     options = client_options(settings, log)
+    if settings.redis_cache is not None:
+        options["cache"] = Cache(max_staleness=timedelta(microseconds=settings.redis_cache))
     project, environment, timeout_ms = settings.project, settings.environment, settings.redis_timeout_ms
     store = open_store(store_url, timeout_ms=timeout_ms)
     try:
@@ -113,7 +124,7 @@ def _clients(settings: Settings, store_url: str) -> Iterator[tuple[OnlineStore, 
 
 
 def _check_let_in(host: str, keys: ApiKeys, is_open: bool) -> None:
-    if keys or is_open or _is_this_machine(host):
+    if keys or is_open or is_this_machine(host):
         return
     raise SettingsError(
         f"the server would answer everybody who reaches {host}",
@@ -122,10 +133,3 @@ def _check_let_in(host: str, keys: ApiKeys, is_open: bool) -> None:
         try_="FEATUREKIT_SERVE_API_KEYS_FILE=FILE with lines of NAME=KEY; or --open, where something else keeps"
         " others out",
     )
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

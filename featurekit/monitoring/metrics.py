@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from featurekit.errors import SettingsError
 from featurekit.online.counts import LATENCY_S, ServiceCounts
 from featurekit.online.lookup_client import LookupClient
+from featurekit.online.tracking import Hearing
 
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _BREAKER_STATES: Final = ("closed", "open", "half-open")
@@ -70,6 +71,7 @@ class _ClientCounts(Collector):
     def collect(self) -> Iterable[Metric]:
         counted = [client.counted() for client in self._clients]
         yield self._breaker()
+        yield from self._hearing()
         yield from _lookups([(name, one) for each in counted for name, one in each.services.items()])
         values = CounterMetricFamily(
             "featurekit_values", "Looked-up values by view and status.", labels=("service", "view", "status")
@@ -89,6 +91,22 @@ class _ClientCounts(Collector):
         for state in _BREAKER_STATES:
             family.add_metric((state,), float(state in states))
         return family
+
+    def _hearing(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily(
+            "featurekit_cache_hearing",
+            "Clients by whether they hear servers say what was changed; off: they keep no cache, or have read nothing.",
+            labels=("state",),
+        )
+        states = Counts(client.hearing for client in self._clients)
+        for state in Hearing:
+            family.add_metric((state.value,), float(states[state]))
+        yield family
+        losses = CounterMetricFamily(
+            "featurekit_cache_hearing_losses", "How often caches stopped to hear their servers."
+        )
+        losses.add_metric((), sum(client.hearing_losses for client in self._clients))
+        yield losses
 
 
 def _lookups(services: Sequence[tuple[str, ServiceCounts]]) -> Iterator[Metric]:

@@ -44,6 +44,7 @@ class AsyncFeatureClient(LookupClient):
         self._store = open_async_store(url, timeout_ms=ceil(checked_ms(timeout_ms))) if store is None else store
         self._home: list[asyncio.AbstractEventLoop] = []  # a list: shared with what `unlogged` returns
         super().__init__(self._store, project, environment, timeout_ms, options)
+        self._plans = self._namespace.plans
 
     async def lookup(
         self,
@@ -108,7 +109,14 @@ class AsyncFeatureClient(LookupClient):
                     call.dropped()
                     raise
                 call.succeeded()
-                keys = steps.send(values)
+                if keys[0].startswith(self._plans):
+                    # A plan that has come is compiled: tens of milliseconds, in which the loop has others to serve.
+                    sent = await asyncio.to_thread(_sent, steps, values)
+                    if isinstance(sent, StopIteration):
+                        raise sent
+                    keys = sent
+                else:
+                    keys = steps.send(values)
         except StopIteration as done:
             result: Result = done.value
             return result
@@ -124,3 +132,11 @@ class AsyncFeatureClient(LookupClient):
                 try_="make a client in each loop, such as inside the function that asyncio.run is given;"
                 " FeatureClient may be shared by threads",
             )
+
+
+def _sent(steps: Generator[list[bytes], list[Value], Result], values: list[Value]) -> list[bytes] | StopIteration:
+    """Return what the steps read next, or how they ended: a thread can't raise StopIteration for others."""
+    try:
+        return steps.send(values)
+    except StopIteration as done:
+        return done

@@ -98,11 +98,16 @@ class Namespace:
         """The key whose value changes whenever an entity was erased: who keeps rows forgets them then."""
         return self.prefix + b"erased"
 
+    @property
+    def plans(self) -> bytes:
+        """How the keys of all plans begin."""
+        return self.prefix + b"plan:"
+
     def plan(self, service: str, pointer: bytes) -> bytes:
         """Return the key of the plan that the service's pointer, or that of one of its pinned versions, leads to."""
         fingerprint, _, body = pointer.partition(b".")
         name, _, _ = service.partition(SERVICE_VERSION)
-        return self.prefix + f"plan:{name}@".encode() + fingerprint[:PLAN_DIGITS] + b"." + body
+        return self.plans + f"{name}@".encode() + fingerprint[:PLAN_DIGITS] + b"." + body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

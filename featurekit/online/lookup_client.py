@@ -96,6 +96,11 @@ class LookupClient:
         """Whether the servers are heard saying what was changed; OFF without a cache."""
         return Hearing.OFF if self._tracking is None else self._tracking.hearing
 
+    @property
+    def hearing_losses(self) -> int:
+        """How often the servers came to be heard no more."""
+        return 0 if self._tracking is None else self._tracking.losses
+
     def counted(self) -> Counted:
         """Return what was counted of the lookups so far, the unlogged ones too."""
         return self._counts.read()

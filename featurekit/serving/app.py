@@ -35,7 +35,7 @@ from featurekit.online.store import ReadableStore
 from featurekit.serving import docs_page
 from featurekit.serving.api import MAX_VALUES, Api, Asked, TimeLeft
 from featurekit.serving.arrow_stream import MEDIA_TYPE
-from featurekit.serving.auth import ApiKeys
+from featurekit.serving.auth import ApiKeys, is_asked_as_this_machine
 from featurekit.serving.model import ModelClient
 from featurekit.serving.openapi import TIMEOUT_HEADER
 from featurekit.serving.protocol import encode, encode_error, http_status
@@ -44,11 +44,13 @@ MAX_BODY_BYTES: Final = 1 << 20
 MAX_TIMEOUT_MS: Final = 60_000
 THREADS: Final = 8
 _CLIENT_LEFT: Final = 499  # nobody reads it; metrics tell it from a mistake
+_MISDIRECTED: Final = 421
 _LOG: Final = logging.getLogger("featurekit.serving")
 _ARROW: Final = MEDIA_TYPE.encode()
 _TIMEOUT: Final = TIMEOUT_HEADER.lower().encode()
 _ADVICE: Final = {
     404: "POST /v1/lookup/SERVICE, POST /v1/predict/MODEL, GET /health/live, GET /health/ready, GET /docs",
+    _MISDIRECTED: "ask by localhost or 127.0.0.1; or give the server API keys (serve.api_keys), or --open",
     413: "ask about fewer entities at once",
 }
 
@@ -75,6 +77,7 @@ def create_app(
     quick: AsyncFeatureClient | None = None,
     keys: ApiKeys | None = None,
     metrics: Metrics | None = None,
+    is_for_this_machine: bool = False,
     max_body_bytes: int = MAX_BODY_BYTES,
     max_values: int = MAX_VALUES,
     threads: int = THREADS,
@@ -82,8 +85,9 @@ def create_app(
     """Return the application; `store` is asked whether it answers, `models` None serves lookups alone.
 
     `quick` answers in the event loop what takes a moment; it is closed with the application, the other clients stay the
-    caller's to close. With `keys`, all but the health and /docs want one of them. A request that asks for more than
-    `max_values` values (entities × the service's outputs) is refused with 413.
+    caller's to close. With `keys`, all but the health and /docs want one of them. One that `is_for_this_machine` takes
+    no request under another name, as a page in a browser here may have come to call it: 421. A request that asks
+    for more than `max_values` values (entities × the service's outputs) is refused with 413.
     """
     api = Api(client, store, models, quick=quick, max_values=max_values)
     pool = ThreadPoolExecutor(threads, thread_name_prefix="featurekit-serving")
@@ -127,6 +131,8 @@ def create_app(
             headers: Headers = dict(request.scope["headers"])
             key = ""
             try:
+                if is_for_this_machine and not is_asked_as_this_machine(headers):
+                    raise HTTPException(_MISDIRECTED, "this server answers for its own machine alone")
                 if not is_open:
                     key = let_in.name_of(headers)
                 response = await answering(request, headers, began)

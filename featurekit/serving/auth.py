@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from featurekit.errors import SettingsError, UnauthorizedError
@@ -59,6 +60,29 @@ class ApiKeys:
             where="the header Authorization",
             try_="Authorization: Bearer KEY",
         )
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether a name or an address reaches this machine from itself alone.
+
+    >>> [is_this_machine(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "localhost.example.com")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def is_asked_as_this_machine(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request's Host is this machine's own: a page in a browser here may call it otherwise (DNS).
+
+    >>> [is_asked_as_this_machine({b"host": host}) for host in (b"localhost:80", b"[::1]:8080", b"evil.example:8080")]
+    [True, True, False]
+    """
+    told = headers.get(b"host", b"localhost").decode("latin-1")
+    name = told[1:].partition("]")[0] if told.startswith("[") else told.partition(":")[0]
+    return is_this_machine(name)
 
 
 def parse_api_keys(text: str | None) -> ApiKeys:

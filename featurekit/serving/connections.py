@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD_BYTES: Final = 32 * 1024
 RECEIVE_S: Final = 20.0
@@ -29,6 +29,9 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = True
         self._head_bytes = 0
         self._fed_bytes = 0
+        self._before: RequestResponseCycle | None = (
+            None  # whose answer comes first, of requests sent one behind another
+        )
 
     def data_received(self, data: bytes) -> None:
         if self.waits_since is None and (self.cycle is None or self.cycle.response_complete):
@@ -44,6 +47,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._before = self.cycle
         self.waits_since = self.loop.time()
         self._in_head = True
         self._head_bytes = 0
@@ -79,7 +83,11 @@ class BoundedConnection(HttpToolsProtocol):
         """End the connection where its client has been waited for too long."""
         if self.blocked_since is not None and now - self.blocked_since > self.receive_s:
             self.transport.abort()
-        elif self.waits_since is not None and now - self.waits_since > self.receive_s:
+        elif self.waits_since is None:
+            return
+        elif self._before is not None and not self._before.response_complete:
+            self.waits_since = now  # a refusal now would be taken for that answer, and until it is out nothing is read
+        elif now - self.waits_since > self.receive_s:
             self._refuse(408, _TOO_SLOW % self.receive_s)
 
     def leave(self) -> None:

@@ -98,7 +98,8 @@ class _Parent:
 
     def _note(self, number: int, exit_code: int, lived_s: float) -> None:
         if self._is_stopping:
-            self._exit_code = self._exit_code or abs(exit_code)
+            if exit_code != -signal.SIGTERM:  # one that was still starting ends by the signal itself
+                self._exit_code = self._exit_code or abs(exit_code)
             return
         _LOG.error("worker %d ended with %d", number, exit_code)
         if exit_code >= 0 and lived_s < _SHORT_LIFE_S:

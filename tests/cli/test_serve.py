@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from featurekit.cli.serve import _clients
+from featurekit.clock import SECOND
+from featurekit.config import Settings, read_settings
 from featurekit.errors import OnlineStoreError
 from tests.cli.conftest import ROOT, Cli
 from tests.cli.served import Served
@@ -89,3 +91,19 @@ def test_keys_that_are_none_are_refused_and_not_shown(
     assert found.exit_code == 2
     assert "entry 1" in found.stdout
     assert "hunter2" not in found.stderr + found.stdout
+
+
+def test_a_cache_is_kept_where_the_settings_or_the_command_line_say_so(
+    cli: Cli, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kept(settings: Settings) -> list[bool]:
+        with _clients(settings, served.settings.redis_url or "redis://127.0.0.1:1") as (_, client, quick):
+            return [each._cached is not None for each in (client, quick)]
+
+    monkeypatch.setenv("FEATUREKIT_REDIS_CACHE", "5s")
+    told = read_settings(start=served.settings.root, environ=os.environ)
+    assert told.redis_cache == 5 * SECOND
+    assert (kept(served.settings), kept(told)) == ([False, False], [True, True])
+    monkeypatch.setenv("FEATUREKIT_REDIS_CACHE", "0s")
+    refused = [cli("serve", "--json"), cli("serve", "--cache", "long", "--json")]
+    assert [found.exit_code for found in refused] == [2, 2]

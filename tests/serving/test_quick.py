@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 import redis
 
 from featurekit.clock import fixed_clock
+from featurekit.online import lookup
 from featurekit.online.async_client import AsyncFeatureClient
 from featurekit.online.breaker import Breaker
 from featurekit.online.client import FeatureClient
+from featurekit.online.planned import PlannedService
 from featurekit.serving.api import Api, Asked
 from featurekit.serving.app import create_app
 from featurekit.serving.server import HttpServer
@@ -65,6 +69,30 @@ def test_the_event_loop_answers_as_a_thread_does(
         one, other = (http.post(f"/v1/lookup/{service}", json=question) for http in both)
         assert (one.status_code, one.json()) == (other.status_code, other.json()), question
         assert any(in_loop) == is_quick, question
+
+
+def test_a_plan_is_compiled_in_a_thread(
+    both: tuple[httpx.Client, httpx.Client], shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by: list[bool] = []
+
+    def planned(*given: Any, **named: Any) -> PlannedService:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            by.append(True)
+        else:
+            by.append(False)
+        return PlannedService(*given, **named)
+
+    monkeypatch.setattr(lookup, "PlannedService", planned)
+    question = {"entities": {"user_id": 1}, "request": PRICE}
+    for changes in ((), (("price / spend.amount_7d", "price + spend.amount_7d"),)):
+        shop.register(*changes)
+        answers = [both[0].post("/v1/lookup/score", json=question) for _ in range(3)]
+        assert {answer.status_code for answer in answers} == {200}
+
+    assert by == [True] * 3  # the first for both clients, the second for the one in the event loop
 
 
 def test_types_that_changed_are_read_anew(both: tuple[httpx.Client, httpx.Client], shop: Shop) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
@@ -131,6 +132,24 @@ def test_a_request_that_does_not_come_whole_is_not_waited_for(shop: Shop) -> Non
         assert http.post("/v1/lookup/spend", json=QUESTION).status_code == 200
 
     assert [each.partition(b"\r\n")[0] for each in told] == [b"HTTP/1.1 408 Request Timeout"] * 4
+
+
+@pytest.mark.usefixtures("impatient")
+def test_half_a_request_behind_one_that_takes_long_does_not_take_its_answer(shop: Shop) -> None:
+    with (
+        served(HttpServer(create_app(shop.client, shop.store))) as http,
+        redis.Redis.from_url(shop.url) as store,
+        raw(http) as connection,
+    ):
+        store.client_pause(700)
+        connection.sendall(
+            b"GET /health/ready HTTP/1.1\r\nhost: x\r\n\r\nPOST /v1/lookup/spend HTTP/1.1\r\nhost: x\r\n"
+        )
+        told = answered(connection)
+
+    first, _, second = told.partition(b'{"status":"ready"}')
+    assert first.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert second.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 @pytest.mark.usefixtures("impatient")
@@ -288,3 +307,17 @@ def test_it_is_not_ready_while_the_store_is_away(shop: Shop) -> None:
     client = FeatureClient(project="shop", environment="test", store=nowhere)
     with served(HttpServer(create_app(client, nowhere))) as http:
         assert (http.get("/health/live").status_code, http.get("/health/ready").status_code) == (200, 503)
+
+
+def test_a_server_for_its_own_machine_answers_to_no_other_name(shop: Shop) -> None:
+    app = create_app(shop.client, shop.store, is_for_this_machine=True)
+    with served(HttpServer(app)) as http:
+        by_name = {
+            host: http.post("/v1/lookup/spend", json=QUESTION, headers={"host": host})
+            for host in ("localhost:8080", "[::1]:1", "127.0.0.2", "evil.example", "localhost.evil.example:8080", "")
+        }
+        page = http.get("/openapi.json", headers={"host": "evil.example"})
+
+    assert [answer.status_code for answer in by_name.values()] == [200, 200, 200, 421, 421, 421]
+    assert "serve.api_keys" in by_name["evil.example"].json()["try"]
+    assert page.status_code == 421
