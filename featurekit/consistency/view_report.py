@@ -11,6 +11,8 @@ from featurekit.clock import Instant
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.findings import Finding
+from featurekit.consistency.differences import Differences
+from featurekit.consistency.shares import Share
 
 
 class Outcome(StrEnum):
@@ -29,15 +31,64 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldReport:
-    """One field's number of cells by verdict; every verdict is listed, and they add up to the sample."""
+    """One field's number of cells by verdict; every verdict is listed, and they add up to the sample.
+
+    `differences` tells how far the two sides are apart, where they are numbers and some differ. `mismatch` is the share
+    of the population whose cells differ, `nulls` that of those served without a value of their own; None where the
+    sample stands for nobody.
+    """
 
     name: str
     type: str
     counts: dict[Verdict, int]
+    differences: Differences | None = None
+    mismatch: Share | None = None
+    nulls: Share | None = None
+
+    @property
+    def cells(self) -> int:
+        return sum(self.counts.values())
 
     @property
     def differing(self) -> int:
         return sum(count for verdict, count in self.counts.items() if verdict.differs)
+
+    @property
+    def indeterminate(self) -> int:
+        return self.counts[Verdict.INDETERMINATE]
+
+    @property
+    def share(self) -> float | None:
+        """The share that differs: of the population where it is known, else of the cells; None of no cells."""
+        if self.mismatch is not None:
+            return self.mismatch.value
+        return self.differing / self.cells if self.cells else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumReport:
+    """A kind of entities that was looked at apart: how many there are (None: nobody can count them), how many were
+    compared, and how many of these differ in any field."""
+
+    name: str
+    population: int | None
+    sampled: int
+    differing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """A threshold that was not kept: which one, of which field (None: the view), asked for by whom, in one sentence.
+
+    `measured` and `allowed` are shares from 0 to 1; seconds for the freshness.
+    """
+
+    threshold: str
+    field: str | None
+    asked_by: str
+    measured: float
+    allowed: float
+    told: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +111,9 @@ class ViewReport:
     findings: tuple[Finding, ...]
     problem: str | None = None
     source_change: str | None = None
+    covered: Share | None = None
+    strata: tuple[StratumReport, ...] = ()
+    breaches: tuple[Breach, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -74,7 +128,9 @@ class ViewReport:
 
     @property
     def coverage(self) -> float | None:
-        """The share of sampled entities that have a served row; None for an empty sample."""
+        """The share of entities that have a served row: of the population where that is known; None of no sample."""
+        if self.covered is not None:
+            return self.covered.value
         return self.found / self.sampled if self.sampled else None
 
     @property

@@ -42,13 +42,27 @@ class CheckHistory:
         return kept
 
     def runs(
-        self, *, view: str | None = None, field: str | None = None, kind: str | None = None, last: int | None = None
+        self,
+        *,
+        view: str | None = None,
+        field: str | None = None,
+        kind: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        last: int | None = None,
     ) -> tuple[CheckRun, ...]:
-        """Return the kept runs, the newest first, with what they found of `view` and `field` only, where given."""
+        """Return the kept runs, the newest first, with what they found of `view` and `field` only, where given.
+
+        `since` and `until` bound the time that their lookups asked at, both included.
+        """
         with self._database.reading() as connection:
             query = select(CHECK_RUNS).where(self._own(CHECK_RUNS))
             if kind is not None:
                 query = query.where(CHECK_RUNS.c.kind == kind)
+            if since is not None:
+                query = query.where(CHECK_RUNS.c.at >= since)
+            if until is not None:
+                query = query.where(CHECK_RUNS.c.at <= until)
             if view is not None or field is not None:
                 of_it = CHECK_VIEWS if field is None else CHECK_FIELDS
                 query = query.where(CHECK_RUNS.c.run.in_(select(of_it.c.run).where(self._about(of_it, view, field))))

@@ -92,6 +92,7 @@ def test_runs_of_a_view_or_a_field_are_those_that_checked_it(registry: Registry)
     (only,) = history.runs(view="spend", field="mean")
     assert [(each.view, [one.field for one in each.fields]) for each in only.views] == [("spend", ["mean"])]
     assert history.runs(view="nobody") == ()
+    assert [one.run for one in history.runs(since=TODAY + DAY, until=TODAY + DAY)] == [2]
 
 
 def test_a_cause_is_known_since_the_first_of_the_runs_in_a_row_that_found_it(registry: Registry) -> None:
