@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned
 from featurekit.clock import format_instant
+from featurekit.consistency.diagnosis.findings import Finding
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.view_report import Outcome, ViewReport, counted, headline
 
@@ -40,8 +41,13 @@ def _findings(view: ViewReport) -> Iterator[Block]:
     if view.source_change is not None:
         counts = counted(view.indeterminate_cells, "value")
         yield Line(f"{view.view}: {counts} indeterminate: {view.source_change}", Tone.WARNING)
-    for finding in view.findings:
-        place = view.view if finding.field is None else f"{view.view}.{finding.field}"
+    yield from finding_blocks(view.view, view.findings)
+
+
+def finding_blocks(owner: str, findings: Sequence[Finding]) -> Iterator[Block]:
+    """Yield what explains the differences of a view, or of what else has findings, each with rows that show it."""
+    for finding in findings:
+        place = owner if finding.field is None else f"{owner}.{finding.field}"
         yield Line(f"{place}: {finding.cause.label} ({finding.count:,})", Tone.BAD)
         for evidence in finding.evidence[:_EVIDENCE_SHOWN]:
             rows = (

@@ -24,12 +24,13 @@ def check_writable(*paths: Path | None) -> None:
 def write_report(report: ConsistencyReport, *, html: Path | None = None, json: Path | None = None) -> None:
     """Write the report in the forms that have a path; a reader of the path sees the old file or the whole new one."""
     if html is not None:
-        _write(html, report.to_html())
+        write_whole(html, report.to_html())
     if json is not None:
-        _write(json, report.to_json())
+        write_whole(json, report.to_json())
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
+    """Write a report's text; a reader of the path sees the old file or the whole new one."""
     check_writable(path)
     # In the same folder, so that the rename stays on one file system.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

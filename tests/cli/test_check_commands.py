@@ -27,6 +27,11 @@ from featurekit.cli.render import Output
         (["--project=orders", "beside"], "beside", []),
         (["--project", "beside"], "run", ["--project", "beside"]),
         (["--help"], "run", ["--help"]),
+        (["--replay", "log", "orders"], "replay", ["log", "orders"]),
+        (["orders", "--json", "--replay=log"], "replay", ["log", "orders", "--json"]),
+        (["replay", "log"], "replay", ["log"]),
+        (["--replay"], "replay", []),
+        (["--", "--replay"], "run", ["--", "--replay"]),
     ],
 )
 def test_words_that_name_no_command_are_those_of_run(words: list[str], command: str, rest: list[str]) -> None:

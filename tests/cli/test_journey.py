@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from redis import Redis
 
+from featurekit.clock import parse_instant
+from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded
 from tests.cli.conftest import Cli
 
@@ -71,6 +73,24 @@ def test_what_was_materialized_is_looked_up_listed_and_agrees_with_spark(live: C
     assert "none differs" in checked.stdout
     assert json.loads((folder / "report.json").read_text())["passed"] is True
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_what_was_logged_is_replayed_without_the_store(
+    live: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FEATUREKIT_SERVED_LOG_PATH", str(folder / "served"))
+    at = parse_instant("2026-01-08T12:00Z")
+    with FeatureStore.from_settings() as store:
+        for amount in (40.0, 0.0):
+            store.lookup("checkout", {"customer_id": 1}, {"basket_amount": amount}, at=at)
+    monkeypatch.setenv("FEATUREKIT_REDIS_URL", "redis://127.0.0.1:1")
+    shown = live("check", "--replay", "served", "--report-json", "replay.json")
+    assert shown.exit_code == 0, shown.stdout + shown.stderr
+    assert "checkout: 2 of 2 logged rows replayed" in shown.stdout
+    assert "none differs" in shown.stdout
+    assert json.loads((folder / "replay.json").read_text())["passed"] is True
+    late = live("check", "--replay", "served", "checkout", "--until", "2026-01-08T12:00Z", "--json")
+    assert (late.exit_code, late.document["services"][0]["problems"]) == (1, ["no value was compared"])
 
 
 def test_a_wrong_value_and_a_missing_row_exit_with_1_and_are_named(live: Cli, redis: Redis) -> None:
