@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -56,12 +57,7 @@ def register_model(
         )
     plan = decode_plan(version.lookup_plan)
     with drafted(onnx, registry.models_folder) as draft:
-        runtime = _load(draft.path, onnx)
-        input_ = _input(runtime, onnx)
-        chosen = _columns(plan, runtime, onnx, columns, exclude)
-        _check_width(input_, chosen, onnx)
-        answer = _output(runtime, onnx, output)
-        _try_out(runtime, input_, answer, len(chosen), onnx)
+        tried = try_out(draft.path, plan, shown=onnx, columns=columns, exclude=exclude, output=output)
         record = ModelRecord(
             name=name,
             version=0,  # given with the record's place in the registry
@@ -69,14 +65,47 @@ def register_model(
             service_fingerprint=version.fingerprint.data,
             sha256=draft.sha256,
             file=draft.file,
-            columns=chosen,
-            dtype=str(input_.dtype),
-            input=input_.name,
-            output=answer.name,
+            columns=tried.columns,
+            dtype=tried.dtype,
+            input=tried.input,
+            output=tried.output,
             registered_at=now,
             service_number=version.number,
         )
         return registry.add_model(record, draft)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedModel:
+    """A model's file that takes a service's outputs: `columns` in the order of its input, whose type is `dtype`."""
+
+    runtime: ModelRuntime
+    columns: tuple[str, ...]
+    dtype: str
+    input: str
+    output: str
+
+
+def try_out(
+    path: Path,
+    plan: LookupPlan,
+    *,
+    shown: Path,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    output: str | None = None,
+) -> TriedModel:
+    """Return a model's file as it takes a service's outputs, as `register_model` chooses them; it ran on nulls.
+
+    `shown` is what the file is called in errors. ModelError where it can't take them.
+    """
+    runtime = _load(path, shown)
+    input_ = _input(runtime, shown)
+    chosen = _columns(plan, runtime, shown, columns, exclude)
+    _check_width(input_, chosen, shown)
+    answer = _output(runtime, shown, output)
+    _try_out(runtime, input_, answer, len(chosen), shown)
+    return TriedModel(runtime=runtime, columns=chosen, dtype=str(input_.dtype), input=input_.name, output=answer.name)
 
 
 def _load(draft: Path, onnx: Path) -> ModelRuntime:
