@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featurekit.arrow_types import to_arrow
+from featurekit.aggregates.order import order_key
+from featurekit.arrow_types import held_values, to_arrow
 from featurekit.expr.nodes import Column, Node
 from featurekit.targets.arrow import compile_batch
 from featurekit.types import DataType
@@ -43,12 +44,18 @@ def one_nan(value: pa.Array) -> pa.Array:
     return pc.if_else(pc.fill_null(pc.is_nan(value), False), pa.scalar(nan.item(), value.type), value)
 
 
-def computed(nodes: Sequence[Node], columns: Mapping[str, pa.Array], inputs: Sequence[Column]) -> list[pa.Array]:
-    """Return expressions over columns of these names; what is a column itself is handed on as it is."""
+def computed(
+    nodes: Sequence[Node], columns: Mapping[str, pa.Array], inputs: Sequence[Column], count: int
+) -> list[pa.Array]:
+    """Return expressions over so many rows of columns of these names; what is a column itself is handed on as it is."""
     asked = [node for node in nodes if not isinstance(node, Column)]
     results: dict[Node, pa.Array] = {}
     if asked:
-        batch = pa.record_batch([columns[column.name] for column in inputs], [column.name for column in inputs])
+        batch = (
+            pa.record_batch([columns[column.name] for column in inputs], [column.name for column in inputs])
+            if inputs
+            else pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))  # `sum(1)` reads no column
+        )
         results = dict(zip(asked, compile_batch(asked, inputs)(batch), strict=True))
     return [columns[node.name] if isinstance(node, Column) else results[node] for node in nodes]
 
@@ -64,6 +71,10 @@ def ranks_as_spark(column: pa.Array) -> Ints:
     """Return numbers that are ordered as Spark orders values: NULL first, NaN last, text by its bytes."""
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
+    if pa.types.is_nested(column.type):
+        keys = [order_key((value,)) for value in held_values(column)]
+        places = {key: place for place, key in enumerate(sorted(set(keys)))}
+        return np.array([places[key] for key in keys], np.int64)
     ranks = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy()
     # Arrow has NaN and NULL at the same end.
     return np.where(column.is_valid().to_numpy(zero_copy_only=False), ranks.astype(np.int64), 0)

@@ -6,6 +6,7 @@ Row expressions are computed by the vector evaluator, which has Spark's bits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,25 +110,28 @@ def read_events(
     created = event if view.source.created_timestamp is None else source_columns[view.source.created_timestamp]
     kept = pc.and_(event.is_valid(), created.is_valid())
     if view.where is not None:
-        kept = pc.and_(kept, computed([view.where], source_columns, view.columns)[0].fill_null(False))
+        kept = pc.and_(kept, computed([view.where], source_columns, view.columns, len(event))[0].fill_null(False))
     if not pc.all(kept).as_py():
         source_columns = {name: column.filter(kept) for name, column in source_columns.items()}
         event, created = event.filter(kept), created.filter(kept)
-    expressions, latest = RowExpressions.of(view), latest_arguments(view)
-    named = {**expressions.arguments, **expressions.filters}
-    found = dict(zip(named.values(), computed(list(named), source_columns, view.columns), strict=True))
-    for label in expressions.arguments.values():
-        found[label] = canonical_column(found[label])
-    found |= dict(zip(latest.values(), computed(list(latest), source_columns, view.columns), strict=True))
-    columns = {
-        "$event": event.cast(pa.int64()),
-        "$created": created.cast(pa.int64()),
-        "$superseded": pa.nulls(len(event), pa.int64()),
-        **found,
-        **{f"$.{column.name}": source_columns[column.name] for column in view.columns},
-    }
     keys = tuple(source_columns[key.source_column].cast(to_arrow(key.type)) for key in view.keys)
-    return keys, pa.table(columns)
+    never = pa.nulls(len(event), pa.int64())
+    return keys, event_inputs(view, source_columns, event.cast(pa.int64()), created.cast(pa.int64()), never)
+
+
+def event_inputs(
+    view: CompiledView, columns: Mapping[str, pa.Array], event: pa.Array, created: pa.Array, superseded: pa.Array
+) -> pa.Table:
+    """Return the inputs of a view's events, as `read_events` does, by source columns and instants in microseconds."""
+    expressions, latest = RowExpressions.of(view), latest_arguments(view)
+    # By label: `max(b) FILTER (WHERE b)` takes one node as an argument and as a filter.
+    named = [*expressions.arguments.items(), *expressions.filters.items(), *latest.items()]
+    values = computed([node for node, _ in named], columns, view.columns, len(event))
+    found = {label: value for (_, label), value in zip(named, values, strict=True)}
+    found |= {label: canonical_column(found[label]) for label in expressions.arguments.values()}
+    times = {"$event": event, "$created": created, "$superseded": superseded}
+    ordering = {f"$.{column.name}": columns[column.name] for column in view.columns}
+    return pa.table({**times, **found, **ordering})
 
 
 def _read(source: DirectSource, since: Instant | None, until: Instant | None) -> pa.Table:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from featurekit.compiled import CompiledView
 from featurekit.offline.arrow_columns import by_bits, ranks_as_spark
 from featurekit.offline.as_of import Span
 from featurekit.offline.direct_source import DirectSource, read_events
@@ -73,7 +74,18 @@ def slots_in_memory(
     """
     view = source.view
     since, until = (None, None) if between is None else (view.since(between.earliest), between.latest)
-    event_keys, events = read_events(source, since=since, until=until)
+    return slots_of_events(view, sweep, read_events(source, since=since, until=until), keys, at)
+
+
+def slots_of_events(
+    view: CompiledView,
+    sweep: Sweep,
+    read: tuple[Sequence[pa.Array], pa.Table],
+    keys: Sequence[pa.Array],
+    at: Ints,
+) -> tuple[pa.Table, Ints]:
+    """Return the same of events that are here: their keys, and their inputs as `read_events` has them."""
+    event_keys, events = read
     asked, entities = _entities(keys, event_keys)
     rows = np.flatnonzero(entities != NOBODY)
     entities = entities[rows]

@@ -122,9 +122,11 @@ class NewestReader:
     def offline_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the offline rows (see `rows`) of newest rows, given by the source's columns."""
         source = {name: canonical_column(whole_column(batch[name], kind)) for name, kind in self.columns.items()}
-        slots = computed([node for _, node in self.slots], source, self.inputs)
+        count = batch.num_rows
+        slots = computed([node for _, node in self.slots], source, self.inputs, count)
         named = {column.name: value for (column, _), value in zip(self.slots, slots, strict=True)}
-        values = computed([one.expression for one in self.features], named, [column for column, _ in self.slots])
+        inputs = [column for column, _ in self.slots]
+        values = computed([one.expression for one in self.features], named, inputs, count)
         event = source[self.event]
         ages = _Ages(self.as_of - event.cast(pa.int64()).to_numpy(), {})
         found: dict[str, pa.Array] = {name: source[column].cast(to_arrow(kind)) for name, column, kind in self.keys}

@@ -180,7 +180,8 @@ def _candidates(source: DirectSource, group: _Group, as_of: Instant) -> tuple[tu
     kept = pc.and_(pc.less(event, as_of), pc.less_equal(created, as_of + view.view.allowed_lateness))
     if (since := view.since(as_of)) is not None:
         kept = pc.and_(kept, pc.greater_equal(event, since))
-    for found in computed(conditions, columns, [column for column in view.columns if column.name in asked]):
+    inputs = [column for column in view.columns if column.name in asked]
+    for found in computed(conditions, columns, inputs, table.num_rows):
         kept = pc.and_(kept, found)
     for key in view.keys:
         kept = pc.and_(kept, columns[key.source_column].is_valid())

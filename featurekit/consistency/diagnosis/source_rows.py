@@ -1,0 +1,206 @@
+"""The source rows of some entities, brought here once: what every counterfactual world is computed from.
+
+They are rows of an events step (`offline.source`) before anything is said about which of them are visible, with all
+columns of the source, so that another definition can be computed from them too. Beside the rows of the entities
+themselves there are those that decide about them: of each event all versions and of each thing all that is said about
+it, whoever's it is; of each snapshot one row without keys, which says that it is there. And there are the rows that
+another spelling of a key would bring in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from featurekit.clock import DAY
+from featurekit.compile_features import RowScope
+from featurekit.compiled import CompiledView, KeyColumn
+from featurekit.consistency.cells import Flags
+from featurekit.consistency.entity_keys import key_table
+from featurekit.consistency.population import view_keys
+from featurekit.definitions.source import SourceKind
+from featurekit.expr.nodes import Column
+from featurekit.key_sample import key_hash
+from featurekit.offline.as_of import Span
+from featurekit.offline.engine import BatchEngine
+from featurekit.offline.source import (
+    CREATED,
+    EVENT,
+    ID,
+    VALID_TO,
+    column_name,
+    entity_key,
+    event_steps,
+    frame_name,
+    key_names,
+    read_source,
+    row_key_names,
+)
+from featurekit.offline.sql import Query, Select, Sql, call, case, name, render_query
+from featurekit.targets.spark import render_string
+from featurekit.types import Int64, String, is_nested
+
+MOST_ROWS: Final = 500_000
+REFRESHES: Final = 3
+"""How many refreshes before and after those that are asked about the rows reach."""
+_MOST_COLUMNS: Final = 60
+_SLACK: Final = 2 * DAY  # zones are half a day apart at most, and a window may be meant a day longer
+_ASKED: Final = "featurekit_asked"
+_ROWS: Final = "featurekit_rows"
+_BLANKS: Final = r"^[\s\p{Z}]+|[\s\p{Z}]+$"
+_BEYOND_ASCII: Final = r"[^\x00-\x7F]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRows:
+    """Rows of a view's source: `$key0` …, `$event`, `$created` (microseconds), `$id` and the like, source columns.
+
+    `whole` says which of the entities that were asked about have all their rows here: all of them, but where there
+    are more rows than are held; then the rows of some entities are left out.
+    """
+
+    table: pa.Table
+    whole: Flags
+
+
+def fetch_rows(
+    engine: BatchEngine,
+    view: CompiledView,
+    entities: Sequence[Sequence[Any]],
+    span: Span,
+    *,
+    most: int = MOST_ROWS,
+) -> SourceRows:
+    """Return the source rows of the entities, and those near them, for as-ofs in a span and a few refreshes around it.
+
+    `entities` are join-key values, held as `types` says. Runs one query, and another where there are more than `most`
+    rows. SourceError and BatchEngineError as reading the source does.
+    """
+    wide = replace(view, columns=_all_columns(view))
+    keys = key_table([tuple(entity) for entity in entities], view_keys(view))
+    frames = {frame_name(view): read_source(engine, wide), _ASKED: engine.from_arrow(keys)}
+    frame, count = engine.held(engine.query(render_query(_rows_query(wide, span)), frames))
+    whole = np.ones(len(entities), np.bool_)
+    if count > most:
+        whole = _affordable(engine.to_arrow(engine.query(_counts(view), {_ROWS: frame})), keys, most)
+        frames = {_ROWS: frame, _ASKED: engine.from_arrow(keys.filter(pa.array(whole)))}
+        events = Query(steps=(("events", Select(columns=(("*", "*"),), source=_ROWS)),))
+        frame = engine.query(render_query(_near(wide, events)), frames)
+    table = engine.to_arrow(frame).combine_chunks()
+    for label in (EVENT, CREATED, VALID_TO):
+        if label in table.column_names:
+            table = table.set_column(table.column_names.index(label), label, table[label].cast(pa.int64()))
+    return SourceRows(table=table, whole=whole)
+
+
+def _all_columns(view: CompiledView) -> tuple[Column, ...]:
+    """Return the view's source columns, then the others that are not too wide, as far as there is room."""
+    others = [
+        column
+        for column in RowScope.of(view.source, view.source_schema).columns.values()
+        if column not in view.columns and not is_nested(column.type)
+    ]
+    return (*view.columns, *others[: max(_MOST_COLUMNS - len(view.columns), 0)])
+
+
+def _rows_query(view: CompiledView, span: Span) -> Query:
+    since, until = _reach(view, span)
+    return _near(view, event_steps(view, known_by=None, since=since, until=until))
+
+
+def _reach(view: CompiledView, span: Span) -> tuple[int | None, int | None]:
+    """Return the instants between which rows can matter; None where any can."""
+    decided_by_others = view.source.kind is not SourceKind.EVENTS or view.source.event_id is not None
+    if decided_by_others:
+        return None, None
+    around = REFRESHES * view.view.refresh.every + _SLACK
+    start = view.since(span.earliest)
+    forgets = any(feature.is_latest and feature.ttl is not None for feature in view.features)
+    return None if start is None or forgets else start - around, span.latest + around
+
+
+def _near(view: CompiledView, query: Query) -> Query:
+    """Return the query of `events` cut to the rows that are of the entities, or decide about rows that are."""
+    labels = key_names(view)
+    asked = [(f"$a{at}", _folded(key, entity_key(key, name(key.name)))) for at, key in enumerate(view.keys)]
+    query = query.then("asked", Select(columns=tuple(asked), source=_ASKED, note="keys, whatever their spelling"))
+    same = [
+        f"{name('asked', f'$a{at}')} = {_folded(key, name('events', label))}"
+        for at, (key, label) in enumerate(zip(view.keys, labels, strict=True))
+    ]
+    conditions = [_exists("asked", same)]
+    parts = _deciding(view)
+    if parts:
+        named = [f"{name(part)} IS NOT NULL" for part in parts]
+        things = Select(
+            columns=tuple((part, name(part)) for part in parts),
+            source="events",
+            where=(conditions[0], *named),
+            group_by=tuple(map(name, parts)),
+            note="what the rows of the entities are about",
+        )
+        query = query.then("things", things)
+        conditions.append(_exists("things", [f"{name('things', part)} = {name('events', part)}" for part in parts]))
+    near = Select(columns=(("*", "*"),), source="events", where=(f"({' OR '.join(conditions)})",))
+    if view.source.kind is SourceKind.SNAPSHOTS:
+        near = replace(near, union=_snapshots(view))
+    return query.then("near", near)
+
+
+def _deciding(view: CompiledView) -> tuple[str, ...]:
+    """Return the columns by which rows of other entities decide about rows of one."""
+    if view.source.event_id is not None:
+        return (ID,)
+    parts = row_key_names(view) if view.source.kind is SourceKind.CHANGES else ()
+    return () if parts == key_names(view) else parts
+
+
+def _snapshots(view: CompiledView) -> Select:
+    """Return one row without keys for each snapshot: when it was taken, and when its first row was known."""
+    labels = (*key_names(view), EVENT, CREATED, *map(column_name, view.columns))
+    values = {EVENT: name(EVENT), CREATED: call("min", name(CREATED))}
+    return Select(
+        columns=tuple((label, values.get(label, "NULL")) for label in labels),
+        source="events",
+        group_by=(name(EVENT),),
+        note="that each snapshot is there, whoever is in it",
+    )
+
+
+def _exists(source: str, conditions: Sequence[Sql]) -> Sql:
+    return f"EXISTS (SELECT 1 FROM {name(source)} WHERE {' AND '.join(conditions)})"
+
+
+def _folded(key: KeyColumn, value: Sql) -> Sql:
+    """Return a key in a form that all its spellings share; texts beyond ASCII share one."""
+    match key.type:
+        case String():
+            trimmed = call("lower", call("regexp_replace", value, render_string(_BLANKS), "''"))
+            return case((f"{trimmed} RLIKE {render_string(_BEYOND_ASCII)}", "''"), otherwise=trimmed)
+        case Int64():
+            return f"({value} & 4294967295L)"
+        case _:
+            return value
+
+
+def _counts(view: CompiledView) -> Sql:
+    labels = key_names(view)
+    columns = (*((label, name(label)) for label in labels), ("$rows", "count(*)"))
+    step = Select(columns=columns, source=_ROWS, group_by=tuple(map(name, labels)))
+    return render_query(Query(steps=(("counts", step),)))
+
+
+def _affordable(counts: pa.Table, keys: pa.Table, most: int) -> Flags:
+    """Return which of the entities to keep, in the order of their hashes, so that at most so many rows are theirs."""
+    rows = {tuple(key): count for *key, count in zip(*(column.to_pylist() for column in counts.columns), strict=True)}
+    asked = list(zip(*(column.to_pylist() for column in keys.columns), strict=True))
+    placed = key_hash()
+    kept = np.zeros(len(asked), np.bool_)
+    for at in sorted(range(len(asked)), key=lambda at: placed(repr(asked[at]).encode())):
+        most -= rows.get(asked[at], 0)
+        kept[at] = most >= 0
+    return kept
