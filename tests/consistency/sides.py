@@ -12,7 +12,7 @@ from featurekit.clock import DAY
 from featurekit.consistency.cells import Answers, Cells, FieldSpec
 from featurekit.consistency.compare import Verdict, compare_fields
 from featurekit.consistency.diagnosis.causes import Refresh, RowState, StoredRow
-from featurekit.consistency.diagnosis.diagnose import Compared
+from featurekit.consistency.diagnosis.compared import Compared
 from featurekit.status import Status
 from featurekit.types import DataType
 

@@ -9,7 +9,9 @@ import pytest
 
 from featurekit.clock import DAY
 from featurekit.consistency.diagnosis.causes import Cause, RowState, StoredRow
-from featurekit.consistency.diagnosis.diagnose import EVIDENCE_ROWS, diagnose, unlabelled_mismatches
+from featurekit.consistency.diagnosis.diagnose import diagnose
+from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS
+from featurekit.consistency.diagnosis.row_causes import unlabelled_mismatches
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Float32, Float64, Int64, String
 from tests.consistency.sides import OWN, REFRESH, compared, field
@@ -133,20 +135,19 @@ def test_what_is_wrong_with_a_whole_row_is_told_once_and_not_per_cell(
 MIXED = (field("n", Int64()), field("mean", Float64()), field("any", Boolean()))
 
 
-def test_a_whole_row_of_the_refresh_before_is_told_from_chance() -> None:
-    result = compared(
-        MIXED,
-        served=[(4, 1.5, True), (4, 9.5, True), (5, 2.5, False)],
-        recomputed=[(5, 2.5, True), (5, 2.5, True), (5, 2.5, True)],
-        previous=[(4, 1.5, True), (4, 1.5, True), (5, 2.5, False)],
-    )
+def test_rows_of_the_refresh_before_are_told_from_chance() -> None:
+    today = [(5 + at % 7, 2.5 + at / 7, True) for at in range(40)]
+    before = [(4 + at % 7, 1.5 + at / 9, True) for at in range(40)]
+    served = [*before[:6], *today[6:38], (0, 9.5, True), (5 + 39 % 7, 2.5 + 39 / 7, False)]
+    before[39] = (today[39][0], today[39][1], False)
+    result = compared(MIXED, served=[*served], recomputed=[*today], previous=[*before])
     found = {(finding.cause, finding.field): finding.count for finding in diagnose(result)}
     assert found == {
-        (Cause.PREVIOUS_REFRESH, "n"): 1,  # the first entity: every field is that of the day before
-        (Cause.PREVIOUS_REFRESH, "mean"): 1,
-        (Cause.UNKNOWN, "n"): 1,  # the second: one field is, one is not
+        (Cause.PREVIOUS_REFRESH, "n"): 6,  # the first six: every field is that of the day before
+        (Cause.PREVIOUS_REFRESH, "mean"): 6,
+        (Cause.UNKNOWN, "n"): 1,  # the last but one: both fields are anything
         (Cause.UNKNOWN, "mean"): 1,
-        (Cause.UNKNOWN, "any"): 1,  # the third: only a flag differs, and half of all flags fit by chance
+        (Cause.UNKNOWN, "any"): 1,  # the last: only a flag differs, and half of all flags fit by chance
     }
 
 

@@ -20,8 +20,11 @@ import numpy.typing as npt
 
 from featurekit.consistency.cells import Flags
 from featurekit.consistency.diagnosis.coding import Coding, Numbers
+from featurekit.types import Boolean
 
 Bits = npt.NDArray[np.float64]
+_FLAG_ROWS: Final = 20
+"""From so many rows on, two values in all are taken for a flag, whatever the type."""
 _GROUP: Final = 10
 """Rows with one honest value are a group of their own from so many on; the others are one."""
 
@@ -64,9 +67,16 @@ class Chance:
         return rare
 
     def _priors(self, asked: Numbers) -> tuple[Bits, float]:
-        prior = 2.0 ** -self.coding.surprise[asked]
-        own = np.concatenate([self.coding.served[self.compared], self.coding.honest[self.compared]])
-        return prior, 0.0 if len(np.unique(own[own >= 0])) <= 2 and not (own < 0).any() else 1.0
+        """Return the weight of each served value that nothing is known of, and of all other such values together."""
+        return 2.0 ** -self.coding.surprise[asked], 0.0 if self._is_flag else 1.0
+
+    @property
+    def _is_flag(self) -> bool:
+        """Whether a cell that is wrong has but one value to be wrong with."""
+        known = np.unique(np.concatenate([self.coding.served[self.compared], self.coding.honest[self.compared]]))
+        if isinstance(self.coding.spec.type, Boolean):
+            return bool((known >= 0).all())
+        return len(known) <= 2 and bool((known >= 0).all()) and int(self.compared.sum()) >= _FLAG_ROWS
 
     def _shuffled(self, asked: Numbers, world: Numbers) -> Bits:
         served, honest, pool = self.coding.served[asked], self.coding.honest[asked], world[asked]

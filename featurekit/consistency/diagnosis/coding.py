@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.int64]
 OTHER: Final = -1
 """A value that neither side has: it equals nothing."""
 _STATES: Final = 8
-_NEAR: Final = {Float64(): 1e-12, Float32(): 5e-7}
+_NEAR: Final = {Float64(): 2e-13, Float32(): 5e-7}
 """How far apart two floats may be that come of the same computation in another order, in parts of their size."""
 
 
@@ -61,6 +61,25 @@ class Coding:
         found = np.where(as_honest & (found != self.served), self.honest, found)
         return np.where(as_served, self.served, found)
 
+    def tiled(self, rows: Numbers, times: int) -> Coding:
+        """Return the coding of some rows, repeated: for several worlds of these rows after one another."""
+        at = np.tile(rows, times)
+        chosen = pa.array(at)
+
+        def taken(cells: Cells) -> Cells:
+            return Cells(values=cells.values.take(chosen), statuses=cells.statuses[at])
+
+        return replace(
+            self,
+            served_cells=taken(self.served_cells),
+            honest_cells=taken(self.honest_cells),
+            agrees=self.agrees[at],
+            served=self.served[at],
+            honest=self.honest[at],
+            noise=self.noise[at],
+            surprise=self.surprise[at],
+        )
+
 
 def coded(spec: FieldSpec, served: Cells, honest: Cells, agrees: Flags) -> Coding:
     """Return a field's two sides as numbers."""
@@ -87,7 +106,7 @@ def close(left: Cells, right: Cells, spec: FieldSpec) -> Flags:
         return np.zeros(len(left.statuses), np.bool_)
     one, other = as_doubles(left.values, spec.type), as_doubles(right.values, spec.type)
     with np.errstate(invalid="ignore"):
-        near: Flags = np.abs(one - other) <= limit * np.maximum(np.abs(one), np.abs(other))
+        near: Flags = np.isfinite(one) & (np.abs(one - other) <= limit * np.maximum(np.abs(one), np.abs(other)))
     nonzero: Flags = near & ~((one == 0) & (other == 0))  # the sign of zero is no noise
     return nonzero
 

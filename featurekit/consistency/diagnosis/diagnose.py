@@ -1,210 +1,152 @@
-"""Differing cells -> causes. A row's label is asked first, then whether there is a row, then its cells one by one."""
+"""Differing cells -> causes. A row's label is asked first, then whether there is a row, then its cells, field by field.
+
+The cells of a field are explained by counterfactual worlds: the training path with one factor changed (from the source
+rows on, where those are at hand), and what turns one cell into another. `choose` says which of them it was.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from featurekit.arrow_types import for_arrow
 from featurekit.clock import format_instant
-from featurekit.consistency.cells import (
-    Answers,
-    Cells,
-    FieldSpec,
-    Flags,
-    rounded_to_float32,
-    same_values,
-    zeros_of,
-)
-from featurekit.consistency.compare import FieldComparison, Verdict, compare_fields
-from featurekit.consistency.diagnosis.causes import Cause, Refresh, RowState, StoredRow, explain
-from featurekit.consistency.diagnosis.findings import Evidence, Finding
-from featurekit.consistency.show import show_cell, show_row, show_status, show_value, shown_fields
-from featurekit.types import Boolean, Float64
+from featurekit.consistency.cells import Answers, Cells, FieldSpec
+from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.choose import Choice, choose, supports
+from featurekit.consistency.diagnosis.coding import Numbers
+from featurekit.consistency.diagnosis.compared import Compared
+from featurekit.consistency.diagnosis.factors import Factor
+from featurekit.consistency.diagnosis.field_cases import World, field_cases, field_codings, presence_case, supported
+from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS, Evidence, Finding, by_weight
+from featurekit.consistency.diagnosis.key_factors import other_rows
+from featurekit.consistency.diagnosis.remedies import REMEDIES
+from featurekit.consistency.diagnosis.row_causes import row_causes, row_finding, unlabelled_mismatches
+from featurekit.consistency.show import show_cell
 
-EVIDENCE_ROWS = 5
+__all__ = ["EVIDENCE_ROWS", "Compared", "World", "diagnose", "unlabelled_mismatches"]
+
+UNEXPLAINED = "Nothing that was tried explains the served value."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """One view's sample with all that a diagnosis looks at; everything is in the order of `entities`.
+def diagnose(compared: Compared, worlds: Iterable[World] = ()) -> tuple[Finding, ...]:
+    """Return what differs and why, what matters most first; empty where everything agrees.
 
-    `previous` holds the entities at `previous_rows` as the refresh before had them, where it was recomputed.
+    `worlds` are answers for the same rows, each with one factor changed. They are asked for only where cells differ
+    whose row says nothing by itself.
     """
+    labels = row_causes(compared)
+    settled = np.array([cause is not None for cause in labels], np.bool_)
+    absent = np.array([cause in (Cause.MISSING_ROW, Cause.EXTRA_ROW) for cause in labels], np.bool_)
+    differs = np.logical_or.reduce([each.differs for each in compared.comparisons.values()]) & ~settled
+    if not (differs | absent).any():
+        return by_weight(_row_findings(labels, compared))
+    codings = field_codings(compared)
+    known = [*_previous(compared), *worlds]
+    known += [
+        World(factors=(factor,), answers=answers)
+        for factor, answers in other_rows(list(codings.values()), compared.recomputed, differs)
+    ]
+    cases = field_cases(compared, codings, settled, known)
+    findings: list[Finding] = []
+    if absent.any() and known:
+        case = presence_case(compared, absent, settled & ~absent, known)
+        case = supported(case, [supports(each.chance, each.candidates) for each in cases.values()])
+        for choice in choose(case)[0]:
+            findings.append(_absence(choice, compared))
+            for position in choice.cells:
+                labels[position] = None
+    findings += _row_findings(labels, compared)
+    for name, case in cases.items():
+        spec = case.chance.coding.spec
+        choices, unknown = choose(case)
+        total = int(case.chance.differs.sum())
+        findings += [_cell_finding(choice, spec, total, compared) for choice in choices]
+        if len(unknown):
+            findings.append(_unexplained(unknown, spec, total, compared))
+        assert name == spec.name
+    return by_weight(findings)
 
-    entities: tuple[str, ...]
-    fields: tuple[FieldSpec, ...]
-    refresh: Refresh
-    rows: tuple[StoredRow, ...]
-    served: Answers
-    recomputed: Answers
-    comparisons: Mapping[str, FieldComparison]
-    previous: Answers | None = None
-    previous_rows: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
 
-
-def unlabelled_mismatches(compared: Compared) -> npt.NDArray[np.intp]:
-    """Return the positions of entities whose cells differ in a row that is there and whose label says nothing.
-
-    For these it is worth recomputing the refresh before.
-    """
-    causes = _row_causes(compared)
-    differs = np.logical_or.reduce([comparison.differs for comparison in compared.comparisons.values()])
-    return np.flatnonzero(differs & np.array([cause is None for cause in causes], np.bool_))
-
-
-def diagnose(compared: Compared) -> tuple[Finding, ...]:
-    """Return what differs and why, rows before cells; empty where everything agrees."""
-    rows = _row_causes(compared)
-    findings = [_row_finding(cause, rows, compared) for cause in Cause if cause in rows]
-    is_previous = _is_previous_refresh(compared)
-    for spec in compared.fields:
-        causes = _cell_causes(spec, compared, rows, is_previous)
-        findings += [_cell_finding(cause, spec, causes, compared) for cause in Cause if cause in causes]
-    return tuple(findings)
-
-
-def _row_causes(compared: Compared) -> list[Cause | None]:
-    """Return each entity's cause that is about its whole row, None where there is none."""
-    presence = _presence(compared)
+def _row_findings(labels: Sequence[Cause | None], compared: Compared) -> list[Finding]:
     return [
-        # The label first: the client answers nothing for a row that it refuses, and the label says why.
-        row.cause or next((cause for flags, cause in presence if flags[position]), None)
-        for position, row in enumerate(compared.rows)
+        row_finding(cause, [at for at, each in enumerate(labels) if each is cause], compared)
+        for cause in Cause
+        if cause in labels
     ]
 
 
-def _presence(compared: Compared) -> tuple[tuple[Flags, Cause], ...]:
-    """Return which rows have a verdict that is about the whole row, and the cause that it is."""
-
-    def some(verdict: Verdict) -> Flags:
-        found: Flags = np.logical_or.reduce([each.verdicts == verdict for each in compared.comparisons.values()])
-        return found
-
-    return (
-        (some(Verdict.UNAVAILABLE), Cause.UNAVAILABLE),
-        (some(Verdict.MISSING), Cause.MISSING_ROW),
-        (some(Verdict.EXTRA), Cause.EXTRA_ROW),
-    )
-
-
-def _is_previous_refresh(compared: Compared) -> Flags:
-    """Return which rows equal the refresh before in every field, and differ from their own in more than flags.
-
-    All fields must agree with the one and some differ from the other: a single flag takes an old value by chance.
-    """
-    found = np.zeros(len(compared.entities), np.bool_)
+def _previous(compared: Compared) -> Iterator[World]:
+    """Yield the refresh before as a world, where it was recomputed; the other rows are as they are."""
     if compared.previous is None:
-        return found
-    positions = compared.previous_rows
-    old = compare_fields(compared.fields, compared.served.take(positions), compared.previous)
-    equals_old = np.logical_and.reduce([comparison.verdicts == Verdict.MATCH for comparison in old.values()])
-    telling = [
-        compared.comparisons[spec.name].differs[positions]
-        for spec in compared.fields
-        if not isinstance(spec.type, Boolean)
-    ]
-    differs = np.logical_or.reduce(telling) if telling else np.zeros(len(positions), np.bool_)
-    found[positions] = equals_old & differs
-    return found
-
-
-def _cell_causes(
-    spec: FieldSpec, compared: Compared, rows: list[Cause | None], is_previous: Flags
-) -> list[Cause | None]:
-    """Return each entity's cause for this field, None where the cell agrees or its row has a cause of its own."""
-    comparison = compared.comparisons[spec.name]
-    served, recomputed = compared.served.fields[spec.name], compared.recomputed.fields[spec.name]
-    filled = comparison.verdicts == Verdict.NULL_TO_VALUE
-    mismatched = comparison.verdicts == Verdict.MISMATCH
-    candidates: tuple[tuple[Flags, Cause], ...] = (
-        (is_previous, Cause.PREVIOUS_REFRESH),
-        # Before zero: where the default is 0, that it is the default says more.
-        (filled & _holds_default(spec, served), Cause.NULL_FILLED_WITH_DEFAULT),
-        (filled & zeros_of(served.values), Cause.NULL_FILLED_WITH_ZERO),
-        (mismatched & _is_rounded(spec, served, recomputed), Cause.FLOAT32_ROUNDED),
-    )
-    causes: list[Cause | None] = [None] * len(rows)
-    for position in np.flatnonzero(comparison.differs):
-        if rows[position] is None:
-            named = (cause for flags, cause in candidates if flags[position])
-            causes[position] = next(named, Cause.UNKNOWN)
-    return causes
-
-
-def _holds_default(spec: FieldSpec, served: Cells) -> Flags:
-    if spec.default is None:
-        return np.zeros(len(served.values), np.bool_)
-    default = pa.array([for_arrow(spec.default, spec.type)], served.values.type)
-    return same_values(served.values, default.take(pa.array(np.zeros(len(served.values), np.int64))), spec.type)
-
-
-def _is_rounded(spec: FieldSpec, served: Cells, recomputed: Cells) -> Flags:
-    if not isinstance(spec.type, Float64):
-        return np.zeros(len(served.values), np.bool_)
-    return same_values(served.values, rounded_to_float32(recomputed.values), spec.type)
-
-
-def _row_finding(cause: Cause, causes: list[Cause | None], compared: Compared) -> Finding:
-    positions = [position for position, each in enumerate(causes) if each is cause]
-    evidence = tuple(_row_evidence(cause, position, compared) for position in positions[:EVIDENCE_ROWS])
-    return Finding(cause=cause, field=None, count=len(positions), evidence=evidence)
-
-
-def _row_evidence(cause: Cause, position: int, compared: Compared) -> Evidence:
-    # The fields that differ come first: only the first few are shown.
-    order = sorted(
-        range(len(compared.fields)),
-        key=lambda at: not compared.comparisons[compared.fields[at].name].differs[position],
-    )
-    fields = tuple(compared.fields[at] for at in order)
-    served = show_row(fields, compared.served, position)
-    row = compared.rows[position]
-    if row.state is RowState.STALE and row.values is not None and row.statuses is not None:
-        held = [
-            (spec.name, show_status(row.values[at], row.statuses[at], spec.type))
-            for at, spec in zip(order, fields, strict=True)
-        ]
-        served += f"; the row holds {shown_fields(held)}"
-    return Evidence(
-        entity=compared.entities[position],
-        field=None,
-        served=served,
-        recomputed=show_row(fields, compared.recomputed, position),
-        explanation=explain(cause, row, compared.refresh),
+        return
+    at = compared.previous_rows
+    places = np.arange(len(compared.entities))
+    places[at] = len(places) + np.arange(len(at))
+    told = f"The value is that of the refresh before, as of {format_instant(compared.refresh.previous)}."
+    yield World(
+        factors=(Factor(cause=Cause.PREVIOUS_REFRESH, told=told),),
+        answers=_one_of(compared.recomputed, compared.previous, places),
     )
 
 
-def _cell_finding(cause: Cause, spec: FieldSpec, causes: list[Cause | None], compared: Compared) -> Finding:
-    positions = [position for position, each in enumerate(causes) if each is cause]
-    default = "" if spec.default is None else show_value(spec.default, spec.type)
-    evidence = tuple(
+def _one_of(first: Answers, second: Answers, places: Numbers) -> Answers:
+    """Return rows of two sides by their place in one after the other."""
+    chosen = pa.array(places)
+    return Answers(
+        found=np.concatenate([first.found, second.found])[places],
+        fields={
+            name: Cells(
+                values=pa.concat_arrays([cells.values, second.fields[name].values]).take(chosen),
+                statuses=np.concatenate([cells.statuses, second.fields[name].statuses])[places],
+            )
+            for name, cells in first.fields.items()
+        },
+    )
+
+
+def _absence(choice: Choice, compared: Compared) -> Finding:
+    cause = choice.candidate.factors[0].cause
+    told = f"There is a row on one side only. {' '.join(choice.candidate.told)}"
+    return row_finding(cause, choice.cells.tolist(), compared, told=told, confidence=choice.confidence)
+
+
+def _cell_finding(choice: Choice, spec: FieldSpec, total: int, compared: Compared) -> Finding:
+    first, *others = choice.candidate.factors
+    return Finding(
+        cause=first.cause,
+        field=spec.name,
+        count=len(choice.cells),
+        evidence=_evidence(choice.cells, spec, " Then: ".join(choice.candidate.told), compared),
+        share=len(choice.cells) / total,
+        confidence=choice.confidence,
+        also=tuple(candidate.factors[0].cause for candidate in choice.also),
+        together=tuple(factor.cause for factor in others),
+        remedy=REMEDIES[first.cause],
+    )
+
+
+def _unexplained(cells: Numbers, spec: FieldSpec, total: int, compared: Compared) -> Finding:
+    return Finding(
+        cause=Cause.UNKNOWN,
+        field=spec.name,
+        count=len(cells),
+        evidence=_evidence(cells, spec, UNEXPLAINED, compared),
+        share=len(cells) / total,
+        confidence=0.0,
+        remedy=REMEDIES[Cause.UNKNOWN],
+    )
+
+
+def _evidence(cells: Numbers, spec: FieldSpec, told: str, compared: Compared) -> tuple[Evidence, ...]:
+    return tuple(
         Evidence(
             entity=compared.entities[position],
             field=spec.name,
             served=show_cell(spec, compared.served.fields[spec.name], position),
             recomputed=show_cell(spec, compared.recomputed.fields[spec.name], position),
-            explanation=_told(cause, compared.refresh, default),
+            explanation=told,
         )
-        for position in positions[:EVIDENCE_ROWS]
+        for position in cells[:EVIDENCE_ROWS].tolist()
     )
-    return Finding(cause=cause, field=spec.name, count=len(positions), evidence=evidence)
-
-
-def _told(cause: Cause, refresh: Refresh, default: str) -> str:
-    as_of = format_instant(refresh.as_of)
-    return {
-        Cause.PREVIOUS_REFRESH: (
-            f"The whole row equals the refresh before, as of {format_instant(refresh.previous)}, "
-            f"though it says {as_of}."
-        ),
-        Cause.NULL_FILLED_WITH_DEFAULT: (
-            f"Training has no value here; the row holds the default {default} as if it had been measured."
-        ),
-        Cause.NULL_FILLED_WITH_ZERO: "Training has no value here; the row holds 0 as if it had been measured.",
-        Cause.FLOAT32_ROUNDED: "The served value is the recomputed one after a detour through float32.",
-    }.get(cause, "Nothing that was tried explains the served value.")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from featurekit.clock import Instant
 from featurekit.consistency.diagnosis.causes import Cause
+
+EVIDENCE_ROWS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +31,9 @@ class Evidence:
 class Finding:
     """A cause, the field it is about (None: whole rows), how many rows or cells it explains, and some of them.
 
-    `share` is that of the field's differing cells, `confidence` what is left of it when chance is taken off, both from
-    0 to 1. `also` names causes that explain the same cells as well. `since` is the as-of of the first refresh that is
-    known to show it.
+    `share` is that of the field's differing cells. `confidence` (0 to 1) is how sure it is that chance did not do it,
+    divided among those that explain the same cells as well, which `also` names. Where two faults fell on the same
+    cells, `together` is the other one. `since` is the as-of of the first refresh that is known to show it.
     """
 
     cause: Cause
@@ -39,5 +43,28 @@ class Finding:
     share: float = 1.0
     confidence: float = 1.0
     also: tuple[Cause, ...] = ()
+    together: tuple[Cause, ...] = ()
     remedy: str = ""
     since: Instant | None = None
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The cause, and the one that fell on the same cells."""
+        return (self.cause, *self.together)
+
+
+def by_weight(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order in which they matter: rows that are wrong by themselves, then what explains most.
+
+    A cause counts with all of its fields, so that a view's root cause comes first; what is unknown comes last.
+    """
+    found = tuple(findings)
+    weight: dict[Cause, int] = {}
+    for finding in found:
+        weight[finding.cause] = weight.get(finding.cause, 0) + finding.count
+
+    def place(finding: Finding) -> tuple[bool, bool, int]:
+        cause = finding.cause
+        return cause is Cause.UNKNOWN, cause.is_value_mismatch, -weight[cause] if cause.is_value_mismatch else 0
+
+    return tuple(sorted(found, key=place))

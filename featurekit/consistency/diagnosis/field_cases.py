@@ -1,0 +1,137 @@
+"""The questions that `choose` is asked about one view: each field with its worlds, and whether there is a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from featurekit.consistency.cells import Answers, Cells, FieldSpec, Flags
+from featurekit.consistency.compare import Verdict
+from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.chance import Chance
+from featurekit.consistency.diagnosis.choose import Candidate, FieldCase, Support, supports
+from featurekit.consistency.diagnosis.coding import OTHER, Coding, Numbers, coded
+from featurekit.consistency.diagnosis.compared import Compared
+from featurekit.consistency.diagnosis.factors import Factor
+from featurekit.consistency.diagnosis.found_factors import found_factors
+from featurekit.consistency.diagnosis.pairs import value_pairs
+from featurekit.consistency.diagnosis.value_factors import value_factors
+from featurekit.status import Status
+from featurekit.types import Boolean
+
+PRESENCE: Final = FieldSpec(name="", type=Boolean(), is_latest=False, default=None, empty=None)
+"""Whether there is a row, as if it were a field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What would have been answered, had one thing been otherwise; two where two were."""
+
+    factors: tuple[Factor, ...]
+    answers: Answers
+
+
+WorldPairs = Callable[[Sequence[tuple[Factor, ...]]], Sequence[World]]
+"""Makes worlds of two factors each, of those that are promising."""
+
+
+def field_codings(compared: Compared) -> dict[str, Coding]:
+    """Return each field's two sides as numbers."""
+    return {
+        spec.name: coded(
+            spec,
+            compared.served.fields[spec.name],
+            compared.recomputed.fields[spec.name],
+            compared.comparisons[spec.name].verdicts <= Verdict.WITHIN_TOLERANCE,
+        )
+        for spec in compared.fields
+    }
+
+
+def field_cases(
+    compared: Compared, codings: Mapping[str, Coding], settled: Flags, worlds: Sequence[World]
+) -> dict[str, FieldCase]:
+    """Return a case for each field in which a row without a cause of its own differs."""
+    cases: dict[str, FieldCase] = {}
+    for name, coding in codings.items():
+        comparison = compared.comparisons[name]
+        open_ = comparison.differs & ~settled
+        if open_.any():
+            undecided = np.isin(comparison.verdicts, (Verdict.INDETERMINATE, Verdict.UNAVAILABLE))
+            chance = Chance(coding=coding, differs=open_, settled=settled | undecided)
+            cases[name] = _case(chance, name, compared, worlds)
+    return _with_support(cases)
+
+
+def presence_case(compared: Compared, open_: Flags, settled: Flags, worlds: Sequence[World]) -> FieldCase:
+    """Return the case of rows that one side lacks."""
+    served, honest = compared.served.found, compared.recomputed.found
+    coding = coded(PRESENCE, _flag_cells(served), _flag_cells(honest), served == honest)
+    candidates = [
+        Candidate(factors=world.factors, codes=coding.codes(_flag_cells(world.answers.found))) for world in worlds
+    ]
+    return FieldCase(chance=Chance(coding=coding, differs=open_, settled=settled), candidates=candidates)
+
+
+def supported(case: FieldCase, others: Sequence[Support]) -> FieldCase:
+    """Return a case that knows what other fields say for each world."""
+    total: dict[tuple[str, ...], float] = {}
+    for other in others:
+        for told, bits in other.items():
+            total[told] = total.get(told, 0.0) + bits
+    return replace(case, support={told: min(bits, _MOST_SUPPORT) for told, bits in total.items()})
+
+
+_MOST_SUPPORT: Final = 20.0
+
+
+def _with_support(cases: Mapping[str, FieldCase]) -> dict[str, FieldCase]:
+    found = {name: supports(case.chance, case.candidates) for name, case in cases.items()}
+    return {
+        name: supported(case, [bits for other, bits in found.items() if other != name]) for name, case in cases.items()
+    }
+
+
+def _case(chance: Chance, name: str, compared: Compared, worlds: Sequence[World]) -> FieldCase:
+    coding = chance.coding
+    turns = value_factors(coding.spec)
+
+    def turned(factors: Iterator[Factor] | Sequence[Factor]) -> Iterator[Candidate]:
+        for factor in factors:
+            made = factor.cells(coding.honest_cells, coding.spec) if factor.cells is not None else None
+            if made is not None:
+                yield Candidate(factors=(factor,), codes=coding.codes(made))
+
+    def paired(asked: Numbers) -> Iterator[Candidate]:
+        singles = [(world.factors[0], world.answers.fields[name]) for world in worlds if len(world.factors) == 1]
+        return value_pairs(coding, asked, singles, turns)
+
+    candidates = [
+        Candidate(factors=world.factors, codes=_world_codes(coding, world.answers, name, compared.served.found))
+        for world in worlds
+        if name in world.answers.fields
+    ]
+    candidates += [*turned(turns), *_other_fields(coding, name, compared)]
+    return FieldCase(
+        chance=chance, candidates=candidates, found=lambda asked: turned(found_factors(coding, asked)), pairs=paired
+    )
+
+
+def _world_codes(coding: Coding, answers: Answers, name: str, served_found: Flags) -> Numbers:
+    """Return a world's numbers; where it has no row and the served side has one, or the other way, it has neither's."""
+    return np.where(answers.found == served_found, coding.codes(answers.fields[name]), OTHER)
+
+
+def _other_fields(coding: Coding, name: str, compared: Compared) -> Iterator[Candidate]:
+    for other in compared.fields:
+        if other.name != name and other.type == coding.spec.type:
+            factor = Factor(cause=Cause.ANOTHER_FIELD, told=f"The served value is that of the field {other.name}.")
+            yield Candidate(factors=(factor,), codes=coding.codes(compared.recomputed.fields[other.name]))
+
+
+def _flag_cells(flags: Flags) -> Cells:
+    return Cells(values=pa.array(flags), statuses=np.full(len(flags), np.uint8(Status.PRESENT)))
