@@ -36,7 +36,7 @@ def view_fingerprint(
 
     The data half covers the typed IR, the catalogue version, the source's columns, times and SQL (not its path), the
     entity, windows, grid, delay, lateness, zones, event id, ttl and defaults. The metadata half covers owners,
-    descriptions and expectations: they decide whether a refresh is published, never a value in it.
+    descriptions, expectations and thresholds: they decide what is published and what a check lets pass, never a value.
     """
     data = {
         "catalogue": CATALOGUE_VERSION,
@@ -95,6 +95,7 @@ def view_fingerprint(
             view.description,
             *([] if view.history is None else [_dumped(view, "history")]),
             *([] if view.write is None else [view.write]),
+            *([] if view.thresholds is None else [_dumped(view, "thresholds")]),
         ],
         "entity": [entity.owner, entity.description],
         "source": [source.owner, source.description],
@@ -142,6 +143,7 @@ def service_fingerprint(
             service.owner,
             service.description,
             *([] if service.on_unavailable is None else [_dumped(service, "on_unavailable")]),
+            *([] if service.thresholds is None else [_dumped(service, "thresholds")]),
         ],
         "views": [part.view.fingerprint.metadata for part in views],
         "on_demand": [

@@ -13,8 +13,7 @@ from featurekit.arrow_types import held_values, to_arrow
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.compiled import CompiledFeature, CompiledView
 from featurekit.consistency.cells import Answers, FieldSpec, same_values
-from featurekit.consistency.check import field_specs
-from featurekit.consistency.recompute import recompute_answers
+from featurekit.consistency.recompute import field_specs, recompute_answers
 from featurekit.consistency.served import look_up
 from featurekit.consistency.show import show_cell, show_status
 from featurekit.definitions.source import SourceKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, Cells, Codes, FieldSpec, Flags
 from featurekit.consistency.entity_keys import key_table
 from featurekit.consistency.population import view_keys
+from featurekit.lookup_plan import plan_fields
 from featurekit.offline.as_of import FOUND, Span, as_of_rows
 from featurekit.offline.engine import BatchEngine
 from featurekit.online.arrow_keys import encode_key_columns
@@ -70,6 +71,21 @@ def recompute_answers(
     rows = recompute_rows(engine, view, entities, [as_of] * len(entities))
     found: Flags = _numpy(rows.column(FOUND)).astype(np.bool_)
     return Answers(found=found, fields={spec.name: cells_of(rows, spec, found) for spec in fields})
+
+
+def field_specs(view: CompiledView, ulps: Mapping[str, int]) -> tuple[FieldSpec, ...]:
+    """Return the view's fields as they are compared."""
+    return tuple(
+        FieldSpec(
+            name=field.name,
+            type=field.type,
+            is_latest=field.is_latest,
+            default=field.default,
+            empty=field.empty,
+            ulps=ulps.get(f"{view.name}.{field.name}", 0),
+        )
+        for field in plan_fields(view)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

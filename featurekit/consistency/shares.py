@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ def population(weights: Weights) -> float:
     return float(weights.sum())
 
 
-def weighted_share(flags: npt.NDArray[Any] | Flags, weights: Weights) -> Share | None:
+def weighted_share(flags: Flags, weights: Weights) -> Share | None:
     """Return the share of the population for which the flag is true; None where the sample stands for nobody.
 
     >>> weighted_share(np.array([True, False, False]), np.array([1.0, 1.0, 2.0])).value
@@ -45,10 +45,8 @@ def weighted_share(flags: npt.NDArray[Any] | Flags, weights: Weights) -> Share |
     total = weights.sum()
     if not total:
         return None
-    if flags.all():
-        value = 1.0  # and not what a sum of fractions makes of it
-    else:
-        value = float(weights[flags.astype(np.bool_)].sum() / total)
+    # Both sums over the same places, in the same order: a share of all is 1, and not what fractions add up to.
+    value = float(np.where(flags, weights, 0.0).sum() / total)
     size = _effective_size(weights)
     if math.isinf(size):
         return Share(value=value, low=value, high=value)

@@ -16,17 +16,19 @@ from featurekit.consistency.shares import Share
 
 
 class Outcome(StrEnum):
-    """What the check says of one view. The first two are a pass: nothing is known to be wrong."""
+    """What the check says of one view. The first three are a pass."""
 
     CONSISTENT = "consistent"
     INDETERMINATE = "indeterminate"  # what differs may come of a source that changed since the refresh
+    TOLERATED = "tolerated"  # some differ, and no more than the view's thresholds let pass
     INCONSISTENT = "inconsistent"
+    BREACHED = "threshold breached"  # what was compared passes; how much is served, or how old it is, does not
     UNAVAILABLE = "unavailable"  # nothing that could be compared is served
     EMPTY = "empty sample"  # no entity was compared; that must not look like agreement
 
     @property
     def passes(self) -> bool:
-        return self in (Outcome.CONSISTENT, Outcome.INDETERMINATE)
+        return self in (Outcome.CONSISTENT, Outcome.INDETERMINATE, Outcome.TOLERATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,9 @@ class ViewReport:
     """What the check found about one view; `as_of` is None where no refresh is served.
 
     `online` and `offline` are how many entities each side has; `sampled` how many of their union were compared, and
-    `found` how many of those the served side has a row for. `source_change` says why cells are indeterminate.
+    `found` how many of those the served side has a row for. `source_change` says why cells are indeterminate. `covered`
+    is the share of the population with a served row; `tolerated` whether the thresholds let pass all that differs.
+    `outside` are rows that differ and are of no entity of either side, so that no share counts them.
     """
 
     view: str
@@ -114,6 +118,8 @@ class ViewReport:
     covered: Share | None = None
     strata: tuple[StratumReport, ...] = ()
     breaches: tuple[Breach, ...] = ()
+    tolerated: bool = False
+    outside: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -122,8 +128,13 @@ class ViewReport:
         if self.sampled == 0:
             return Outcome.EMPTY
         # Cells are asked too: a difference that no finding told of must not pass.
-        if self.findings or self.differing_cells:
+        differs = bool(self.findings or self.differing_cells)
+        if differs and not self.tolerated:
             return Outcome.INCONSISTENT
+        if self.breaches:
+            return Outcome.BREACHED
+        if differs:
+            return Outcome.TOLERATED
         return Outcome.INDETERMINATE if self.indeterminate_cells else Outcome.CONSISTENT
 
     @property
@@ -164,6 +175,10 @@ def headline(view: ViewReport) -> str:
             return view.problem.partition("\n")[0].rstrip(".") if view.problem else "the store could not answer"
         case Outcome.INCONSISTENT:
             return ", ".join(_cause_counts(view))
+        case Outcome.TOLERATED:
+            return f"within its thresholds: {', '.join(_cause_counts(view))}"
+        case Outcome.BREACHED:
+            return ", ".join(dict.fromkeys(breach.told for breach in view.breaches))
         case _:
             assert_never(view.outcome)
 

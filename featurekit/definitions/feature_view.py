@@ -24,6 +24,7 @@ from featurekit.definitions.base import (
 )
 from featurekit.definitions.expectation import Default, Expectation
 from featurekit.definitions.problem import Problem
+from featurekit.definitions.thresholds import Thresholds
 from featurekit.definitions.window import WrittenWindow
 from featurekit.errors import FeaturekitError
 from featurekit.grid import Grid
@@ -126,6 +127,7 @@ class FeatureView(Definition):
     history: Annotated[KeptHistory | None, BeforeValidator(_history)] = None
     write: Literal["in_place"] | None = None
     features: Annotated[tuple[Feature, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
+    thresholds: Thresholds | None = None
     owner: str | None = None
     description: str | None = None
 

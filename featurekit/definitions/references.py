@@ -11,6 +11,7 @@ from featurekit.definitions.on_demand import OnDemandFeatureView
 from featurekit.definitions.problem import Place, Problem, did_you_mean
 from featurekit.definitions.repository import Repository
 from featurekit.definitions.service import FeatureService, ServiceFeatures
+from featurekit.definitions.thresholds import Thresholds
 
 
 def reference_problems(repository: Repository, left_out: frozenset[Place] = frozenset()) -> Iterator[Problem]:
@@ -58,6 +59,26 @@ def _view_problems(view: FeatureView, repository: Repository, left_out: frozense
             yield Problem(path=(*path, noun), what=what, why=why, try_=try_)
     if entity := repository.entities.get(view.entity):
         yield from _unknown_keys(view.keys, entity, (*path, "keys"), f"feature view {view.name}")
+    own = _feature_names(view, left_out)
+    yield from _unknown_null_shares(view.thresholds, own, path, f"feature view {view.name}")
+
+
+def _feature_names(view: FeatureView, left_out: frozenset[Place]) -> list[str]:
+    """Return the names of a view's features, those with mistakes of their own too."""
+    own = ("feature_views", view.name, "features")
+    broken = [str(place[3]) for place in left_out if len(place) == 4 and place[:3] == own]
+    return [*(feature.name for feature in view.features), *broken]
+
+
+def _unknown_null_shares(
+    thresholds: Thresholds | None, known: list[str], path: Place, subject: str
+) -> Iterator[Problem]:
+    for name in () if thresholds is None else thresholds.null_share:
+        if name not in known:
+            what = f"{subject} has no stored feature {name}"
+            why = "a threshold of what is not there would never be broken"
+            place = (*path, "thresholds", "null_share", name)
+            yield Problem(path=place, what=what, why=why, try_=did_you_mean(name, known), at_name=True)
 
 
 def _unknown_keys(keys: Mapping[str, str], entity: Entity, path: Place, subject: str) -> Iterator[Problem]:
@@ -82,6 +103,17 @@ def _service_problems(service: FeatureService, repository: Repository, left_out:
             what = f"feature service {service.name}: there is no view {entry.view}"
             why = "no file declares it under feature_views or on_demand_feature_views"
             yield Problem(path=path, what=what, why=why, try_=did_you_mean(entry.view, names) or "declare it")
+    stored = list(_stored_features(service, repository, left_out))
+    subject = f"feature service {service.name}"
+    yield from _unknown_null_shares(service.thresholds, stored, ("feature_services", service.name), subject)
+
+
+def _stored_features(service: FeatureService, repository: Repository, left_out: frozenset[Place]) -> Iterator[str]:
+    """Yield the outputs of a service that are looked up, as `view.feature` or `alias.feature`."""
+    for entry in service.features:
+        if view := repository.feature_views.get(entry.view):
+            names = _feature_names(view, left_out) if entry.feature is None else [entry.feature]
+            yield from (f"{entry.name}.{name}" for name in names)
 
 
 def _entry_problems(

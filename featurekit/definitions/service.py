@@ -11,6 +11,7 @@ from pydantic import Field as Attribute
 from featurekit.definitions.base import ONE_CASE, Definition, Name, Text, as_tuple, problem_here
 from featurekit.definitions.problem import Problem
 from featurekit.definitions.stand_in import WrittenPolicy
+from featurekit.definitions.thresholds import Thresholds
 
 
 class ServiceFeatures(Definition):
@@ -30,11 +31,15 @@ class ServiceFeatures(Definition):
 
 
 class FeatureService(Definition):
-    """Features under one name; `on_unavailable` is no part of what they mean, and None where nothing was declared."""
+    """Features under one name; `on_unavailable` is no part of what they mean, and None where nothing was declared.
+
+    `thresholds` are asked for of the views that it reads, beside what these ask for themselves.
+    """
 
     name: Name
     features: Annotated[tuple[ServiceFeatures, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     on_unavailable: WrittenPolicy = None
+    thresholds: Thresholds | None = None
     owner: str | None = None
     description: str | None = None
 

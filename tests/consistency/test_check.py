@@ -34,6 +34,7 @@ from tests.consistency.shop import AT, PLACE, STALLS, TODAY, YESTERDAY, Shop, wr
 
 pytestmark = pytest.mark.spark
 MEAN_1D, MEAN_7D, TOTAL_1D, LAST_ITEM = 1, 2, 3, 4
+UNSEEN = 5
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +92,12 @@ def test_after_a_refresh_everything_served_is_what_training_says(shop: Shop) -> 
     report = shop.check()
     (view,) = report.views
     assert report.passed, report.to_json()
-    assert {view.online, view.offline, view.sampled, view.found} == {len(STALLS)}
+    assert {view.online, view.offline, view.found} == {len(STALLS)}
+    assert view.sampled == len(STALLS) + UNSEEN
+    assert (view.coverage, view.breaches) == (1, ())
     assert (view.as_of, view.promised_as_of) == (TODAY, TODAY)
-    assert all(field.counts[Verdict.MATCH] == len(STALLS) for field in view.fields)
+    assert all(field.counts[Verdict.MATCH] == view.sampled for field in view.fields)
+    assert {field.share for field in view.fields} == {0}
     assert report.exit_code == 0
 
 
@@ -103,10 +107,12 @@ def test_the_check_follows_what_is_served_at_its_time(shop: Shop) -> None:
     assert report.passed, report.to_json()
 
 
-def test_a_late_refresh_is_marked_and_still_compared_as_of_what_is_served(shop: Shop) -> None:
-    (view,) = shop.check(at=AT + 2 * DAY).views
+def test_a_late_refresh_is_compared_as_of_what_is_served_and_fails_by_being_late(shop: Shop) -> None:
+    report = shop.check(at=AT + 2 * DAY)
+    (view,) = report.views
     assert view.is_late
-    assert view.outcome is Outcome.CONSISTENT
+    assert (view.differing_cells, view.outcome, report.exit_code) == (0, Outcome.BREACHED, 1)
+    assert [breach.told for breach in view.breaches] == ["the as-of that is served is 2d9h old, 9h is promised"]
 
 
 def with_value(position: int, value: Any) -> Callable[[Row], Row]:
@@ -332,7 +338,7 @@ def test_nothing_is_found_that_was_not_planted(faulty: ConsistencyReport) -> Non
     entities = {evidence.entity for finding in view.findings for evidence in finding.evidence}
     assert entities == {fault.entity for fault in FAULTS.values()}
     assert (view.outcome, faulty.exit_code) == (Outcome.INCONSISTENT, 1)
-    assert (view.online, view.offline, view.sampled) == (len(STALLS) + 1, len(STALLS), len(STALLS) + 1)
+    assert (view.online, view.offline, view.sampled) == (len(STALLS) + 1, len(STALLS), len(STALLS) + 1 + UNSEEN)
 
 
 def test_a_dropped_key_space_is_unavailable_and_no_world_without_entities(shop: Shop) -> None:
@@ -362,12 +368,12 @@ def test_rows_that_are_all_gone_are_missing_rows(shop: Shop) -> None:
 
 
 def test_an_empty_sample_does_not_pass(shop: Shop) -> None:
-    report = shop.check(SampleRule(share=1e-18))
+    report = shop.check(SampleRule(share=1e-18, per_stratum=0))
     assert (report.views[0].outcome, report.exit_code) == (Outcome.EMPTY, 1)
 
 
 def test_a_small_sample_is_compared_as_far_as_it_goes(shop: Shop) -> None:
-    report = shop.check(SampleRule(max_entities=5, seed="s"))
+    report = shop.check(SampleRule(max_entities=5, per_stratum=0, seed="s"))
     assert report.passed
     assert (report.views[0].sampled, report.views[0].online, report.seed) == (5, len(STALLS), "s")
 

@@ -17,10 +17,9 @@ from featurekit.arrow_types import for_arrow, held_values, to_arrow
 from featurekit.clock import DAY
 from featurekit.compiled import CompiledService, CompiledView, OnDemandOutput, ServiceView
 from featurekit.consistency.cells import Cells, FieldSpec
-from featurekit.consistency.check import field_specs
 from featurekit.consistency.leakage.table import Ints
 from featurekit.consistency.population import view_keys
-from featurekit.consistency.recompute import cells_of, recompute_requests
+from featurekit.consistency.recompute import cells_of, field_specs, recompute_requests
 from featurekit.expr.nodes import Column
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.as_of import FOUND

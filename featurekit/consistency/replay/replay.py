@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from featurekit.clock import Instant
-from featurekit.consistency.check import field_specs
+from featurekit.consistency.recompute import field_specs
 from featurekit.consistency.replay.evaluator import evaluate
 from featurekit.consistency.replay.freshness import Ages, ages
 from featurekit.consistency.replay.logged import LoggedRows, ReplayRule, sample_log
