@@ -25,6 +25,9 @@
     path = "/mnt/shared/history"     # the kept rows of refreshes; left out: under `state`
     keep = "90d"                     # how long after its write a refresh is kept, at least
 
+    [check]
+    keep = "400d"                    # how long what checks found is kept
+
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`
 
@@ -80,6 +83,7 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("served_log", "queue"): "served_log_queue",
     ("history", "path"): "history_path",
     ("history", "keep"): "history_keep",
+    ("check", "keep"): "check_keep",
     ("registry", "url"): "registry_url",
     ("serve", "api_keys"): "serve_api_keys",
     ("spark", "master"): "spark_master",
@@ -118,6 +122,7 @@ class Settings:
     served_log_queue: int = 100_000
     history_path: Path | None = None
     history_keep: int = 90 * DAY
+    check_keep: int = 400 * DAY
     registry_url: str | None = field(default=None, repr=False)
     serve_api_keys: str | None = field(default=None, repr=False)
     spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
@@ -265,7 +270,7 @@ def checked_setting(key: str, value: Any, where: str) -> Any:
     """Return a setting as its type; text is how environment variables and flags come. `where` says who gave it."""
     try:
         match key:
-            case "retention" | "history_keep":
+            case "retention" | "history_keep" | "check_keep":
                 return parse_duration(value)
             case "served_log_rotate" | "redis_cache":
                 return _positive(parse_duration(value))

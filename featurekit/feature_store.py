@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from featurekit.collecting import GRACE, PAUSE_S, STEP, Collected, Collector
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
 from featurekit.consistency.check import check_consistency
+from featurekit.consistency.described import describe_view
 from featurekit.consistency.leakage.audit import audit_training_table
 from featurekit.consistency.leakage.report import AuditReport
 from featurekit.consistency.leakage.table import AuditSpec
+from featurekit.consistency.recording import recorded
 from featurekit.consistency.replay.logged import ReplayRule
 from featurekit.consistency.replay.replay import ReplayLimits, replay_log
 from featurekit.consistency.replay.report import ReplayReport
@@ -44,6 +47,7 @@ from featurekit.refresh_values import RefreshOutcome
 from featurekit.refreshing import due, refresh_view
 from featurekit.registered_views import compile_version
 from featurekit.registration_rollback import RegistrationRolledBack, rollback_registration
+from featurekit.registry.check_run import Retention
 from featurekit.registry.desired import desired_state
 from featurekit.registry.model_record import ModelRecord
 from featurekit.registry.plan import RegistrationPlan, plan_registration
@@ -311,19 +315,36 @@ class FeatureStore(StoreParts):
         return audit_training_table(self.engine, self._service(service), table, now=self.settings.clock())
 
     def check(
-        self, views: Sequence[str] | None = None, *, sample: SampleRule | None = None, at: Instant | None = None
+        self,
+        views: Sequence[str] | None = None,
+        *,
+        sample: SampleRule | None = None,
+        at: Instant | None = None,
+        record: bool = True,
     ) -> ConsistencyReport:
-        """Compare what is served with what training says, for a sample of entities."""
-        return check_consistency(
+        """Compare what is served with what training says, for a sample of entities; `record`: for the history too."""
+        chosen, forgotten = self._views(views), self.registry.tombstones()
+        found = check_consistency(
             engine=self.engine,
             client=self.client.unlogged(),
             store=self.online,
             namespace=self.namespace,
-            views=self._views(views),
+            views=chosen,
             sample=sample or SampleRule(),
             at=self.settings.clock() if at is None else at,
             recorded=self._recorded_snapshot,
-            forgotten=self.registry.tombstones(),
+            forgotten=forgotten,
+        )
+        services = self.definitions.services.values()
+        report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
+        if not record:
+            return report
+        return recorded(
+            report,
+            self.registry.checks,
+            at=self.settings.clock(),
+            retention=Retention(age=self.settings.check_keep),
+            forgotten=lambda: self.registry.tombstones().changes != forgotten.changes,
         )
 
     def replay(

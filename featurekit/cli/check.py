@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from featurekit.cli.check_history import history, show
 from featurekit.cli.check_replay import replay
 from featurekit.cli.check_run import run
 
@@ -75,3 +76,5 @@ app.command(
     "A view that is named like one of the commands of check: featurekit check run VIEW",
 )(run)
 app.command(_REPLAY)(replay)
+app.command("history")(history)
+app.command("show")(show)

@@ -33,6 +33,9 @@ def run(
     report_json: Annotated[
         Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record/--no-record", help="Whether the run is kept for check history.")
+    ] = True,
 ) -> Answer:
     """Compare what is served with what Spark computes.
 
@@ -42,6 +45,6 @@ def run(
     check_writable(html, report_json)
     sample = SampleRule(share=share, max_entities=max_entities, seed=seed)
     with FeatureStore(invocation(context).settings()) as store:
-        report = store.check(views, sample=sample, at=parse_instant(at) if at else None)
+        report = store.check(views, sample=sample, at=parse_instant(at) if at else None, record=record)
     write_report(report, html=html, json=report_json)
     return report_answer(report)

@@ -10,6 +10,7 @@ from featurekit.cli.show_report import finding_blocks
 from featurekit.clock import SECOND, format_duration
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.replay.report import FieldReplay, ReplayReport, ServiceReplay, ViewReplay
+from featurekit.consistency.report_document import findings_document
 
 _NOT_COMPARED = {
     "forgotten": "rows of entities that are forgotten",
@@ -42,9 +43,9 @@ def _service(replay: ServiceReplay) -> Iterator[Block]:
         if view.source_change is not None:
             count = sum(field.counts[Verdict.INDETERMINATE] for field in view.fields)
             yield Line(f"{view.alias}: {counted(count, 'value')} indeterminate: {view.source_change}", Tone.WARNING)
-        yield from finding_blocks(view.alias, view.findings)
+        yield from finding_blocks(view.alias, findings_document(view.findings))
     for each in replay.on_demand:
-        yield from finding_blocks(replay.service, each.findings)
+        yield from finding_blocks(replay.service, findings_document(each.findings))
     rows = tuple((f"{count:,}", told) for name, told in _NOT_COMPARED.items() if (count := getattr(replay, name)))
     if rows:
         yield Table(rows=rows)

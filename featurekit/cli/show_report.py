@@ -1,59 +1,79 @@
-"""A consistency report as an answer: what differs, why, and one row that shows it."""
+"""A consistency report as an answer: what differs, why, what to do, and rows that show it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned
-from featurekit.clock import format_instant
-from featurekit.consistency.diagnosis.findings import Finding
+from featurekit.cli.answer import Answer, Block, Cell, Line, Table, Tone, Toned, counted
 from featurekit.consistency.report import ConsistencyReport
-from featurekit.consistency.view_report import Outcome, ViewReport, counted, headline
 
 _EVIDENCE_SHOWN = 3
+_TONES = {"consistent": Tone.GOOD, "indeterminate": Tone.WARNING, "tolerated": Tone.WARNING}
+Document = Mapping[str, Any]
 
 
 def report_answer(report: ConsistencyReport) -> Answer:
     """Return the report for people and as its own JSON; it exits with the report's verdict."""
-    blocks: list[Block] = []
-    if report.views:
-        rows = tuple(_view_row(view) for view in report.views)
-        blocks.append(Table(columns=("view", "as of", "rows", "values", "differ", "verdict"), rows=rows))
-    for view in report.views:
-        blocks += _findings(view)
-    tone = Tone.BAD if not report.passed else Tone.WARNING if report.indeterminate else Tone.GOOD
-    blocks.append(Line(report.summary, tone))
-    return Answer(document=json.loads(report.to_json()), blocks=tuple(blocks), exit_code=report.exit_code)
+    document = report.document()
+    return Answer(document=document, blocks=tuple(report_blocks(document)), exit_code=report.exit_code)
 
 
-def _view_row(view: ViewReport) -> tuple[str | Toned, ...]:
-    tone = Tone.BAD if not view.outcome.passes else Tone.GOOD
-    if view.outcome is Outcome.INDETERMINATE:
-        tone = Tone.WARNING
-    late = " (late)" if view.is_late else ""
-    as_of = "nothing served" if view.as_of is None else format_instant(view.as_of) + late
-    counts = (f"{view.sampled:,}", f"{view.cells:,}", f"{view.differing_cells:,}")
-    return (view.view, as_of, *counts, Toned(headline(view), tone))
+def report_blocks(document: Document) -> Iterator[Block]:
+    """Yield what a report's document says, of this run or of one that was kept."""
+    if document["views"]:
+        rows = tuple(_view_row(view) for view in document["views"])
+        yield Table(columns=("view", "as of", "rows", "values", "differ", "verdict"), rows=rows)
+    for view in document["views"]:
+        yield from _view(view)
+    for note in document["notes"]:
+        yield Line(note, Tone.WARNING)
+    is_open = document["indeterminate"] or document["mismatches"]
+    yield Line(document["summary"], Tone.BAD if not document["passed"] else Tone.WARNING if is_open else Tone.GOOD)
 
 
-def _findings(view: ViewReport) -> Iterator[Block]:
-    if view.source_change is not None:
-        counts = counted(view.indeterminate_cells, "value")
-        yield Line(f"{view.view}: {counts} indeterminate: {view.source_change}", Tone.WARNING)
-    yield from finding_blocks(view.view, view.findings)
+def _view_row(view: Document) -> tuple[Cell, ...]:
+    late = " (late)" if view["late"] else ""
+    as_of = "nothing served" if view["as_of"] is None else view["as_of"] + late
+    sampled = view["entities"]["sampled"]
+    differing = sum(field["differing"] for field in view["fields"])
+    counts = (f"{sampled:,}", f"{sampled * len(view['fields']):,}", f"{differing:,}")
+    return (view["view"], as_of, *counts, Toned(view["headline"], _TONES.get(view["outcome"], Tone.BAD)))
 
 
-def finding_blocks(owner: str, findings: Sequence[Finding]) -> Iterator[Block]:
+def _view(view: Document) -> Iterator[Block]:
+    if view["source_change"] is not None:
+        count = counted(sum(field["indeterminate"] for field in view["fields"]), "value")
+        yield Line(f"{view['view']}: {count} indeterminate: {view['source_change']}", Tone.WARNING)
+    yield from finding_blocks(view["view"], view["findings"])
+
+
+def finding_blocks(owner: str, findings: Iterable[Document]) -> Iterator[Block]:
     """Yield what explains the differences of a view, or of what else has findings, each with rows that show it."""
     for finding in findings:
-        place = owner if finding.field is None else f"{owner}.{finding.field}"
-        yield Line(f"{place}: {finding.cause.label} ({finding.count:,})", Tone.BAD)
-        for evidence in finding.evidence[:_EVIDENCE_SHOWN]:
-            rows = (
-                ("", "entity", evidence.entity),
-                ("", "served", evidence.served),
-                ("", "recomputed", evidence.recomputed),
-                ("", "", Toned(evidence.explanation, Tone.FAINT)),
-            )
-            yield Table(rows=rows)
+        yield Line(_headline(owner, finding), Tone.BAD)
+        about = [("", label, text) for label, text in _about(finding)]
+        if about:
+            yield Table(rows=tuple(about))
+        for evidence in finding["evidence"][:_EVIDENCE_SHOWN]:
+            rows = [("", name, evidence[name]) for name in ("entity", "served", "recomputed")]
+            yield Table(rows=(*rows, ("", "", Toned(evidence["explanation"], Tone.FAINT))))
+
+
+def _headline(owner: str, finding: Document) -> str:
+    place = owner if finding["field"] is None else f"{owner}.{finding['field']}"
+    causes = " and ".join((finding["cause"], *finding["together"]))
+    label = f"value mismatch: {causes}" if finding["value_mismatch"] else causes
+    part = f"{finding['count']:,}"
+    if finding["field"] is not None and finding["share"] < 1:
+        part += f", {finding['share']:.3g} of what differs"
+    return f"{place}: {label} ({part})"
+
+
+def _about(finding: Document) -> Iterator[tuple[str, str]]:
+    if finding["also"]:
+        yield "or", f"{', '.join(finding['also'])}, which would explain the same"
+    if finding["since"]:
+        yield "since", finding["since"]
+    if finding["remedy"]:
+        yield "do", finding["remedy"]

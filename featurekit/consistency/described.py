@@ -17,8 +17,9 @@ from featurekit.windows import show_window
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedSlot:
-    """What is aggregated from rows: the aggregate, over which rows, of which columns of the source."""
+    """What is aggregated from rows: its name in the feature's expression, the aggregate, of which rows and columns."""
 
+    name: str
     aggregate: str
     rows: str
     columns: tuple[str, ...]
@@ -66,7 +67,7 @@ def describe_view(view: CompiledView, services: Iterable[CompiledService]) -> De
     definition, source = view.view, view.source
     readers = tuple(services)
     renamed = (
-        key.name if key.name == key.source_column else f"{key.name} (column {key.source_column})" for key in view.keys
+        key.name if key.name == key.source_column else f"{key.name} from {key.source_column}" for key in view.keys
     )
     return DescribedView(
         view=view.name,
@@ -112,7 +113,9 @@ def _slot(view: CompiledView, slot: Slot) -> DescribedSlot:
         rows += f" where {render(slot.filter, _name)}"
     # The view's condition decides which rows count, so its columns are on the way too.
     read = [node for node in (slot.argument, slot.by, slot.filter, view.where) if node is not None]
-    return DescribedSlot(aggregate=f"{slot.function}({', '.join(inside)})", rows=rows, columns=_columns(read))
+    return DescribedSlot(
+        name=slot.name, aggregate=f"{slot.function}({', '.join(inside)})", rows=rows, columns=_columns(read)
+    )
 
 
 def _columns(nodes: Iterable[Node]) -> tuple[str, ...]:

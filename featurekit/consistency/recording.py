@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from featurekit.clock import DAY, Instant
 from featurekit.consistency.diagnosis.findings import Finding
@@ -14,24 +15,45 @@ from featurekit.errors import RegistryError
 from featurekit.registry.check_history import CheckHistory
 from featurekit.registry.check_run import CheckedField, CheckedView, CheckRun, KeptCause, Retention
 
-KIND = "store"
+KIND: Final = "store"
 
 
 def recorded(
-    report: ConsistencyReport, history: CheckHistory, *, at: Instant, retention: Retention
+    report: ConsistencyReport,
+    history: CheckHistory,
+    *,
+    at: Instant,
+    retention: Retention,
+    forgotten: Callable[[], bool] = lambda: False,
 ) -> ConsistencyReport:
     """Keep a report and return it with its number, its trends and since when its causes are known.
 
-    `at` is when it is kept. A registry that fails loses no report: what is returned then says that it was not kept.
+    `at` is when it is kept. `forgotten` says, inside the transaction, whether entities were forgotten since the check
+    began: evidence may be of them, so there is none then. A registry that fails loses no report: what is returned says
+    that it was not kept.
     """
+    kept: list[ConsistencyReport] = []
+
+    def document(run: CheckRun) -> str:
+        kept.append(_completed(_without_evidence(report) if forgotten() else report, run, before))
+        return kept[-1].to_json()
+
     try:
         before = history.runs(kind=KIND, since=report.at - DAYS * DAY, until=report.at)
-        kept = history.record(
-            check_run(report, at), lambda run: _completed(report, run, before).to_json(), retention=retention
-        )
+        history.record(check_run(report, at), document, retention=retention)
     except RegistryError as error:
-        return replace(report, notes=(*report.notes, f"This run is not in the history: {error.what} ({error.why})."))
-    return _completed(report, kept, before)
+        told = f"This run is not in the history: {error.what} ({error.why or error.where})."
+        return replace(report, notes=(*report.notes, told))
+    return kept[-1]
+
+
+def _without_evidence(report: ConsistencyReport) -> ConsistencyReport:
+    views = tuple(
+        replace(view, findings=tuple(replace(finding, evidence=()) for finding in view.findings))
+        for view in report.views
+    )
+    told = "Evidence is left out: entities were forgotten while the check ran, and it may be of them."
+    return replace(report, views=views, notes=(*report.notes, told))
 
 
 def check_run(report: ConsistencyReport, at: Instant) -> CheckRun:
@@ -44,7 +66,7 @@ def check_run(report: ConsistencyReport, at: Instant) -> CheckRun:
         summary=report.summary,
         cells=report.cells,
         differing=report.mismatches,
-        breaches=0,
+        breaches=report.breaches,
         views=tuple(_view(view) for view in report.views),
     )
 
@@ -76,10 +98,15 @@ def _field(view: ViewReport, field: FieldReport) -> CheckedField:
 
 def _causes(view: ViewReport, field: str | None) -> tuple[KeptCause, ...]:
     return tuple(
-        KeptCause(cause=finding.cause.value, count=finding.count, since=finding.since)
+        KeptCause(cause=_named(finding), count=finding.count, since=finding.since)
         for finding in view.findings
         if finding.field == field
     )
+
+
+def _named(finding: Finding) -> str:
+    """Return a finding's causes as one name: two faults on the same cells are another thing than either."""
+    return " and ".join(cause.value for cause in finding.causes)
 
 
 def _completed(report: ConsistencyReport, kept: CheckRun, before: tuple[CheckRun, ...]) -> ConsistencyReport:
@@ -104,4 +131,4 @@ def _known_since(view: CheckedView) -> _Since:
 
 
 def _since(finding: Finding, known: _Since) -> Finding:
-    return replace(finding, since=known.get((finding.field, finding.cause.value), finding.since))
+    return replace(finding, since=known.get((finding.field, _named(finding)), finding.since))

@@ -35,7 +35,7 @@ class ConsistencyReport:
 
     @property
     def passed(self) -> bool:
-        """Whether something was compared in every view, and nothing is known to differ."""
+        """Whether something was compared in every view, nothing is known to differ, and thresholds are kept."""
         return bool(self.views) and all(view.outcome.passes for view in self.views)
 
     @property
@@ -56,6 +56,11 @@ class ConsistencyReport:
     def indeterminate(self) -> int:
         """How many cells differ where the source is no longer the one that the refresh read."""
         return sum(view.indeterminate_cells for view in self.views)
+
+    @property
+    def breaches(self) -> int:
+        """How many thresholds are not kept, over all views."""
+        return sum(len(view.breaches) for view in self.views)
 
     @property
     def compared(self) -> str:
@@ -101,6 +106,7 @@ class ConsistencyReport:
             "cells": self.cells,
             "mismatches": self.mismatches,
             "indeterminate": self.indeterminate,
+            "breaches": self.breaches,
             "notes": list(self.notes),
             "views": [
                 view_document(view, self.at, self.descriptions.get(view.view), self.trends.get(view.view))

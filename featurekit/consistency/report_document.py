@@ -9,6 +9,7 @@ from typing import Any, Final
 from featurekit.clock import SECOND, Instant, format_instant
 from featurekit.consistency.described import DescribedField, DescribedView
 from featurekit.consistency.diagnosis.findings import Finding
+from featurekit.consistency.shares import Share
 from featurekit.consistency.trend import FieldDay, Trend, ViewDay
 from featurekit.consistency.view_report import FieldReport, ViewReport, headline
 
@@ -34,6 +35,9 @@ def view_document(
         "late": view.is_late,
         "entities": {"online": view.online, "offline": view.offline, "sampled": view.sampled, "found": view.found},
         "coverage": view.coverage,
+        "coverage_share": _share(view.covered),
+        "strata": [asdict(stratum) for stratum in view.strata],
+        "breaches": [asdict(breach) for breach in view.breaches],
         "definition": None if described is None else _definition(described),
         "fields": [
             _field(
@@ -55,10 +59,16 @@ def _field(field: FieldReport, described: DescribedField | None, days: Iterable[
         "differing": field.differing,
         **{verdict.name.lower(): count for verdict, count in field.counts.items()},
         "share": field.share,
+        "mismatch_share": _share(field.mismatch),
+        "null_share": _share(field.nulls),
         "differences": None if field.differences is None else asdict(field.differences),
         "definition": None if described is None else asdict(described),
         "trend": [_field_day(day) for day in days],
     }
+
+
+def _share(found: Share | None) -> dict[str, float] | None:
+    return None if found is None else asdict(found)
 
 
 def _definition(described: DescribedView) -> dict[str, Any]:
@@ -91,6 +101,7 @@ def findings_document(findings: Iterable[Finding]) -> list[dict[str, Any]]:
             "count": finding.count,
             "share": finding.share,
             "confidence": finding.confidence,
+            "together": [each.value for each in finding.together],
             "also": [each.value for each in finding.also],
             "remedy": finding.remedy,
             "since": instant(finding.since),

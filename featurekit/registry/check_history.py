@@ -72,14 +72,13 @@ class CheckHistory:
             views = self._read_views(connection, numbers, view, field)
         return tuple(_run(row, tuple(views.get(row.run, ()))) for row in found)
 
-    def document(self, run: int | None = None) -> tuple[int, str] | None:
-        """Return a run's number and its report as JSON; of the newest without a number. None where it is not kept."""
+    def document(self, run: int | None = None) -> str | None:
+        """Return a run's report as JSON, of the newest without a number; None where it is not kept."""
         newest = select(func.max(CHECK_RUNS.c.run)).where(self._own(CHECK_RUNS)).scalar_subquery()
         wanted = CHECK_RUNS.c.run == (newest if run is None else run)
         with self._database.reading() as connection:
-            query = select(CHECK_RUNS.c.run, CHECK_RUNS.c.document).where(self._own(CHECK_RUNS), wanted)
-            row = connection.execute(query).first()
-        return None if row is None else (row.run, zlib.decompress(row.document).decode())
+            found = connection.scalar(select(CHECK_RUNS.c.document).where(self._own(CHECK_RUNS), wanted))
+        return None if found is None else zlib.decompress(found).decode()
 
     def _own(self, table: Table) -> ColumnElement[bool]:
         return table.c.namespace == self._namespace

@@ -4,6 +4,15 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   const order = new Map([...body.rows].map((row, at) => [row, at]));
+  // Of very many fields the first ones, in whatever order, until all are asked for.
+  const rest = table.nextElementSibling;
+  let most = 40;
+  const limit = () => [...body.rows].forEach((row, at) => { row.hidden = at >= most; });
+  if (body.rows.length > most) {
+    rest.hidden = false;
+    rest.firstElementChild.addEventListener("click", () => { most = Infinity; rest.hidden = true; limit(); });
+    limit();
+  }
   for (const head of heads) {
     if (!head.dataset.kind) continue;
     const button = document.createElement("button");
@@ -25,6 +34,7 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
       : (one, other) => (rises ? 1 : -1) * (Number(value(one)) - Number(value(other)));
     const rows = [...body.rows].sort((one, other) => compare(one, other) || order.get(one) - order.get(other));
     body.append(...rows);
+    limit();
   }
 }
 // A link into a fold opens it; not every browser does that by itself.

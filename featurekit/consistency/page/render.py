@@ -50,5 +50,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["grouped"] = "{:,}".format
     environment.filters["share"] = words.share
     environment.filters["moment"] = words.moment
+    environment.filters["day"] = words.day
+    environment.filters["parts"] = words.parts
     environment.globals["counted"] = words.counted
     return environment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,8 +33,14 @@ _VERDICTS: Final = {
     "unavailable": "unavailable",
     "indeterminate": "indeterminate",
 }
-_TONES: Final = {"consistent": "good", "inconsistent": "bad", "unavailable": "bad"}
-_MARKS: Final = {"consistent": "✓", "inconsistent": "≠", "unavailable": "∅"}
+_BAD: Final = ("inconsistent", "threshold breached", "unavailable")
+_MARKS: Final = {
+    "consistent": "✓",
+    "inconsistent": "≠",
+    "tolerated": "≈",
+    "threshold breached": "!",
+    "unavailable": "∅",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +100,7 @@ class FieldRow:
     others: int
     indeterminate: int
     definition: Document | None
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +143,15 @@ def tell(document: Document) -> Story:
     causes = tuple(_causes(document))
     views = tuple(_view(view, causes) for view in document["views"])
     fields = sorted((row for view in views for row in view.fields), key=_most_wrong_first)
-    tone = "bad" if not document["passed"] else "warn" if document["indeterminate"] else "good"
+    is_open = document["indeterminate"] or document["mismatches"]
+    tone = "bad" if not document["passed"] else "warn" if is_open else "good"
     steps = (*_views_to_mend(document), *_steps(causes))
     run = "" if document["run"] is None else f" · run {document['run']}"
     return Story(
         title=f"{_word(document)}: {document['project']}, {moment(document['at'])}",
         line=f"{document['project']} / {document['environment']} · {moment(document['at'])}{run}",
         tone=tone,
-        mark={"good": "✓", "bad": "≠", "warn": "?"}[tone],
+        mark="✓" if tone == "good" else "≠" if document["mismatches"] else "!" if tone == "bad" else "?",
         sentence=sentence(document),
         compared=document["compared"],
         steps=steps[:_STEPS],
@@ -165,36 +174,48 @@ def sentence(document: Document) -> str:
     if not views:
         return "No view was checked."
     if document["passed"]:
+        if document["mismatches"]:
+            return "Some values differ, and no more than the thresholds let pass."
         if document["indeterminate"]:
             return "No value is known to be wrong; some could not be judged."
         return "What is served is what training computes."
     fields = [field for view in views for field in view["fields"]]
     wrong = sum(any(field[verdict] for verdict in _CELL_VERDICTS) for field in fields)
     if wrong:
-        are = "is" if wrong == 1 else "are"
-        return f"{wrong:,} of {counted(len(fields), 'field')} {are} served other values than training computes."
+        return f"{wrong:,} of {counted(len(fields), 'field')} {_are(wrong)} served other values than training computes."
     failed = [view for view in views if not view["passes"]]
     if any(field[verdict] for field in fields for verdict in ("missing", "extra")):
         return f"Rows are missing or extra in {len(failed):,} of {counted(len(views), 'view')}."
-    if failed:
-        return f"Nothing could be compared in {len(failed):,} of {counted(len(views), 'view')}."
-    return "The values agree; a threshold is exceeded."
+    if any(view["outcome"] == "threshold breached" for view in failed):
+        return f"The values agree; {counted(document['breaches'], 'threshold')} {_are(document['breaches'])} not kept."
+    return f"Nothing could be compared in {len(failed):,} of {counted(len(views), 'view')}."
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _word(document: Document) -> str:
     if not document["passed"]:
         return "Differences" if document["mismatches"] else "Check failed"
-    return "Indeterminate" if document["indeterminate"] else "Consistent"
+    return "Tolerated" if document["mismatches"] else "Indeterminate" if document["indeterminate"] else "Consistent"
 
 
 def _causes(document: Document) -> Iterator[CauseCard]:
-    """Yield all findings as cards: whole rows first, then by how many cells each explains."""
+    """Yield all findings as cards in the order in which they matter, as one view's are: what is unknown comes last."""
     found = [(view["view"], finding) for view in document["views"] for finding in view["findings"]]
-    found.sort(key=lambda each: (each[1]["field"] is not None, -each[1]["count"]))
-    for number, (view, finding) in enumerate(found, start=1):
+    weight: Counter[str] = Counter()
+    for _, finding in found:
+        weight[finding["cause"]] += finding["count"]
+
+    def place(each: tuple[str, Document]) -> tuple[bool, bool, int]:
+        finding = each[1]
+        return finding["cause"] == "unknown", finding["value_mismatch"], -weight[finding["cause"]]
+
+    for number, (view, finding) in enumerate(sorted(found, key=place), start=1):
         yield CauseCard(
             anchor=f"cause-{number}",
-            cause=finding["cause"],
+            cause=" and ".join((finding["cause"], *finding["together"])),
             view=view,
             field=finding["field"],
             count=finding["count"],
@@ -229,7 +250,7 @@ def _steps(causes: Sequence[CauseCard]) -> Iterator[Step]:
 def _view(view: Document, causes: Sequence[CauseCard]) -> ViewPart:
     return ViewPart(
         view=view["view"],
-        tone=_TONES.get(view["outcome"], "warn"),
+        tone="good" if view["outcome"] == "consistent" else "bad" if view["outcome"] in _BAD else "warn",
         mark=_MARKS.get(view["outcome"], "?"),
         document=view,
         facts=_view_facts(view),
@@ -257,7 +278,13 @@ def _field(view: Document, field: Document, causes: Sequence[CauseCard]) -> Fiel
         others=0 if apart is None else apart["others"],
         indeterminate=field["indeterminate"],
         definition=field["definition"],
+        columns=_columns(field["definition"]),
     )
+
+
+def _columns(definition: Document | None) -> tuple[str, ...]:
+    slots = [] if definition is None else definition["slots"]
+    return tuple(dict.fromkeys(column for slot in slots for column in slot["columns"]))
 
 
 def _most_wrong_first(row: FieldRow) -> tuple[float, int, str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from featurekit.clock import SECOND, format_duration
 
 
@@ -61,3 +63,21 @@ def moment(text: str | None) -> str:
     ('2013-11-15 14:30 UTC', '–')
     """
     return "–" if text is None else text.replace("T", " ").replace("Z", " UTC")
+
+
+def day(text: str) -> str:
+    """Return since when something is known: its date alone, where it began with a date.
+
+    >>> day("2013-11-12T00:00Z"), day("2013-11-12T06:00Z")
+    ('2013-11-12', '2013-11-12 06:00 UTC')
+    """
+    return moment(text).removesuffix(" 00:00 UTC")
+
+
+def parts(name: str) -> list[str]:
+    """Return a name cut where a line may end.
+
+    >>> parts("route_load.flights_1d")
+    ['route_', 'load.', 'flights_', '1d']
+    """
+    return re.findall(r"[^._]+[._]*|[._]+", name)
