@@ -123,7 +123,18 @@ LEAKS: list[tuple[str, Way, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("way", "name", "cause"), [case[1:] for case in LEAKS], ids=[case[0] for case in LEAKS])
+_LONG = {
+    "a refresh without its delay",
+    "everything before the row",
+    "the all-seeing join",
+    "the last values of the table for all rows",
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "name", "cause"),
+    [pytest.param(*case[1:], id=case[0], marks=[pytest.mark.long] if case[0] in _LONG else []) for case in LEAKS],
+)
 def test_what_was_known_later_is_found_and_named(
     audit: Callable[..., AuditReport], way: Way, name: str, cause: str
 ) -> None:

@@ -26,7 +26,7 @@ from tests.offline.test_agreement import differences, of
 from tests.offline.worlds import bits, compiled, features, materialized, swept, write_rows
 
 pytestmark = pytest.mark.spark
-SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "2")))
+SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "1")))
 WINDOWS = (("1h", HOUR), ("1d", DAY), ("7d", 7 * DAY))
 SPREADS = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
 Written = dict[str, dict[str, Any]]

@@ -25,7 +25,7 @@ from tests.offline.reference_time import Elapsed
 from tests.offline.worlds import bits, compiled, features, materialized, swept, write_rows
 
 pytestmark = pytest.mark.spark
-SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "2")))
+SEEDS = range(int(os.environ.get("FEATUREKIT_SEEDS", "1")))
 NUMBERS = "dfimsw"
 
 

@@ -101,7 +101,14 @@ DAYS: Final[tuple[Rows, ...]] = (
 )
 
 
-@pytest.mark.parametrize(("most_folders", "kind"), [(1, "number"), (4, "text"), (100, "number")])
+@pytest.mark.parametrize(
+    ("most_folders", "kind"),
+    [
+        pytest.param(1, "number", marks=pytest.mark.long),
+        (4, "text"),
+        pytest.param(100, "number", marks=pytest.mark.long),
+    ],
+)
 def test_what_corrections_take_away_goes(
     most_folders: int, kind: str, engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

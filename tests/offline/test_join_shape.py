@@ -156,7 +156,7 @@ def _bits(value: Any) -> Any:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_all_shapes_give_the_same_rows_and_types(engine: SparkEngine, tmp_path: Path, seed: int) -> None:
     services = services_of(tmp_path, seed)
     write_labels(tmp_path, seed)

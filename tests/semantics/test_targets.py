@@ -46,7 +46,7 @@ def test_json_keeps_the_expression(case: Recorded) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("ansi", [True, False])
+@pytest.mark.parametrize("ansi", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_rendered_sql_gives_sparks_bits_with_ansi_on_and_off(spark: Any, ansi: bool) -> None:
     assert spark_leg(spark, ansi=ansi).differences == []
 
