@@ -27,6 +27,10 @@ def run(
     share: Annotated[
         float, typer.Option("--share", metavar="SHARE", help="Of all entities, about how many: 0.1 is every tenth.")
     ] = _DEFAULT.share,
+    per_stratum: Annotated[
+        int,
+        typer.Option("--per-stratum", metavar="N", help="How many of each rare kind beside them, and of unseen keys."),
+    ] = _DEFAULT.per_stratum,
     seed: Annotated[str, typer.Option("--seed", metavar="TEXT", help="Another seed chooses other entities.")] = "",
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help="The time of the lookups.")] = None,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page.")] = None,
@@ -43,7 +47,7 @@ def run(
     Exits with 1 where something differs, is missing, or could not be compared.
     """
     check_writable(html, report_json)
-    sample = SampleRule(share=share, max_entities=max_entities, seed=seed)
+    sample = SampleRule(share=share, max_entities=max_entities, per_stratum=per_stratum, seed=seed)
     with FeatureStore(invocation(context).settings()) as store:
         report = store.check(views, sample=sample, at=parse_instant(at) if at else None, record=record)
     write_report(report, html=html, json=report_json)

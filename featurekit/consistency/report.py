@@ -69,7 +69,7 @@ class ConsistencyReport:
             return "No view was checked."
         entities = sum(view.sampled for view in self.views)
         size = f"{counted(self.cells, 'value')} of {counted(entities, 'row')} in {counted(len(self.views), 'view')}"
-        if self.passed and not self.indeterminate:
+        if self.passed and not self.indeterminate and not self.mismatches:
             return f"Served and recomputed agree: {size} compared, none differs."
         open_ = f", {self.indeterminate:,} indeterminate" if self.indeterminate else ""
         return f"{size[0].upper()}{size[1:]} compared, {_differ(self.mismatches)}{open_}."
