@@ -105,7 +105,8 @@ def without_values(cells: Cells, spec: FieldSpec, at: Flags) -> Cells:
 def mapped(function: Callable[[Doubles], Doubles]) -> Callable[[Cells, FieldSpec], Cells | None]:
     """Return the factor that puts a function of numbers in place of the numbers; None for cells of other types.
 
-    What the function has no number for (NaN for a number) becomes NULL, as Spark has it.
+    What the function has no number for (NaN for a number) becomes NULL, as Spark has it; where that is most of them
+    the function is none for the field.
     """
 
     def turn(cells: Cells, spec: FieldSpec) -> Cells | None:
@@ -117,6 +118,8 @@ def mapped(function: Callable[[Doubles], Doubles]) -> Callable[[Cells, FieldSpec
             turned = function(numbers)
         values, fits = from_doubles(turned, spec.type)
         lost = own & ~np.isnan(numbers) & (np.isnan(turned) | ~fits)
+        if lost.sum() > own.sum() / 2:
+            return None
         return with_values(cells, spec, own, pc.if_else(pa.array(lost), pa.scalar(None, values.type), values))
 
     return turn

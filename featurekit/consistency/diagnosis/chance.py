@@ -4,7 +4,7 @@ A differing cell holds some other value than the honest one. A world that has th
 or have met it by chance: a flag that is wrong has only one value to be wrong with. So each cell is worth as many bits
 as it is improbable to be met, by the easier of the ways that the kind of world leaves open:
 
-- *background* (cells turned one by one): the served value is one that other cells have as well;
+- *background* (cells turned one by one): the served value is one that many cells should have;
 - *shuffled* (worlds): another differing cell's value of the same world would have done as well;
 - *grouped* (worlds): so would that of another row with the same honest value.
 """
@@ -44,7 +44,7 @@ class Chance:
     def background(self, asked: Numbers) -> Bits:
         """Return how probable each served value is where a cell holds any value but the honest one."""
         coding = self.coding
-        pool = coding.served[self.compared & ~self.differs]
+        pool = coding.honest[self.compared]
         met = _counts(pool, coding.served[asked])
         other = len(pool) - _counts(pool, coding.honest[asked])
         prior, rest = self._priors(asked)

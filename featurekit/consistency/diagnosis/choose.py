@@ -141,8 +141,9 @@ def _best(case: FieldCase, pool: Sequence[Candidate], asked: Numbers) -> Choice 
 def _points(candidate: Candidate, hits: Flags, worth: Bits, chance: Chance, open_: Flags) -> float:
     """Return the bits that a world saves who has to say which cells differ, and what they hold."""
     touched = int((open_ & (candidate.codes != chance.coding.honest)).sum())
-    explained, cells = int(hits.sum()), int(open_.sum())
-    return float(worth[hits].sum()) + log2_choose(cells, explained) - log2_choose(touched, explained)
+    asked, explained, cells = len(hits), int(hits.sum()), int(open_.sum())
+    places = log2_choose(cells, asked) - log2_choose(cells - explained, asked - explained)
+    return float(worth[hits].sum()) + places - log2_choose(touched, explained)
 
 
 def _probabilities(chance: Chance, candidate: Candidate, asked: Numbers) -> Bits:

@@ -106,7 +106,8 @@ def close(left: Cells, right: Cells, spec: FieldSpec) -> Flags:
         return np.zeros(len(left.statuses), np.bool_)
     one, other = as_doubles(left.values, spec.type), as_doubles(right.values, spec.type)
     with np.errstate(invalid="ignore"):
-        near: Flags = np.isfinite(one) & (np.abs(one - other) <= limit * np.maximum(np.abs(one), np.abs(other)))
+        finite = np.isfinite(one) & np.isfinite(other)
+        near: Flags = finite & (np.abs(one - other) <= limit * np.maximum(np.abs(one), np.abs(other)))
     nonzero: Flags = near & ~((one == 0) & (other == 0))  # the sign of zero is no noise
     return nonzero
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from featurekit.arrow_types import held_values
 from featurekit.consistency.cells import Cells, FieldSpec
@@ -29,6 +30,8 @@ from featurekit.consistency.show import show_value
 from featurekit.types import Boolean, String, is_float, is_numeric
 
 _FEWEST: Final = 3
+_MOST: Final = 0.75
+_MOST_BITS: Final = 40
 
 
 def found_factors(coding: Coding, asked: Numbers) -> Iterator[Factor]:
@@ -43,6 +46,10 @@ def found_factors(coding: Coding, asked: Numbers) -> Iterator[Factor]:
         yield Factor(cause=Cause.FLOAT_NOISE, told=told, cells=_noise(coding))
     if is_numeric(spec.type) or is_temporal(spec.type):
         yield from _numbers(coding, turned)
+    if isinstance(spec.type, Boolean) and len(turned) >= _MOST * present(coding.honest_cells).sum():
+        # A wrong flag is always the opposite: it is no evidence cell by cell, but that hardly any is right is.
+        told = "The served flag is the opposite of the recomputed one."
+        yield Factor(cause=Cause.INVERTED, told=told, cells=_inverted, extra=-min(len(turned), _MOST_BITS))
     if isinstance(spec.type, String) and len(turned) >= _FEWEST:
         lengths = [len(text) for text in _held(coding.served_cells, turned)]
         if max(lengths) > 0:
@@ -121,7 +128,7 @@ def _numbers(coding: Coding, turned: Numbers) -> Iterator[Factor]:
         at = served == bound
         if at.sum() >= _FEWEST and bool((clip(honest[at], bound) == bound).all()):
             told = f"The served value is at {which} {bound:.9g}."
-            yield Factor(cause=Cause.CLIPPED, told=told, cells=mapped(_clipped(clip, bound)), conditional=True)
+            yield Factor(cause=Cause.CLIPPED, told=told, cells=mapped(_clipped(clip, bound)))
 
 
 def _common(numbers: Doubles, served: Doubles) -> float | None:
@@ -162,6 +169,10 @@ def _noise(coding: Coding) -> Callable[[Cells, FieldSpec], Cells]:
         return with_values(cells, spec, coding.noise, coding.served_cells.values)
 
     return turn
+
+
+def _inverted(cells: Cells, spec: FieldSpec) -> Cells:
+    return with_values(cells, spec, present(cells), pc.invert(cells.values))
 
 
 def _commonest(cells: Cells, at: Numbers) -> tuple[Any, int]:

@@ -16,7 +16,7 @@ from featurekit.consistency.diagnosis.cell_values import Doubles, is_temporal, m
 from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.null_factors import fills, losses
 from featurekit.consistency.diagnosis.text_factors import text_factors
-from featurekit.types import Boolean, Date, Float64, Int64, String, is_float, is_integer, is_numeric
+from featurekit.types import Date, Float64, Int64, String, is_float, is_integer, is_numeric
 
 Function = Callable[[Doubles], Doubles]
 
@@ -41,9 +41,6 @@ def value_factors(spec: FieldSpec) -> tuple[Factor, ...]:
         found += _narrow_integers()
     if is_temporal(spec.type):
         found += _times(spec)
-    if isinstance(spec.type, Boolean):
-        told = "The served flag is the opposite of the recomputed one."
-        found.append(Factor(cause=Cause.INVERTED, told=told, cells=_inverted))
     if isinstance(spec.type, String):
         found += text_factors()
     return tuple(found)
@@ -180,7 +177,3 @@ def _times(spec: FieldSpec) -> Iterator[Factor]:
     for name, unit in (("ms", 1000), ("second", 1_000_000), ("minute", MINUTE), ("hour", HOUR), ("day", DAY)):
         told = f"the recomputed one cut to the {name}"
         yield _number(Cause.FLOORED, told, _cut(unit, unit), 1)
-
-
-def _inverted(cells: Cells, spec: FieldSpec) -> Cells | None:
-    return with_values(cells, spec, present(cells), pc.invert(cells.values))
