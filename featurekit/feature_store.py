@@ -324,6 +324,7 @@ class FeatureStore(StoreParts):
     ) -> ConsistencyReport:
         """Compare what is served with what training says, for a sample of entities; `record`: for the history too."""
         chosen, forgotten = self._views(views), self.registry.tombstones()
+        services = self.definitions.services.values()
         found = check_consistency(
             engine=self.engine,
             client=self.client.unlogged(),
@@ -334,8 +335,8 @@ class FeatureStore(StoreParts):
             at=self.settings.clock() if at is None else at,
             recorded=self._recorded_snapshot,
             forgotten=forgotten,
+            services=services,
         )
-        services = self.definitions.services.values()
         report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
         if not record:
             return report
