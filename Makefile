@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
@@ -118,6 +118,9 @@ fuzz-codec: setup ## damaged rows through every decoder: make fuzz-codec ROWS=10
 
 faults-online: setup ## processes, servers, nodes and clocks broken on purpose, again and again, with counts
 	$(RUN) -m benchmarks.faults_online
+
+fault-bench: setup ## faults planted in what is served: seen by the check, and rightly named? And days without any
+	$(RUN) -m benchmarks.fault_bench
 
 incremental: setup ## a month of daily refreshes from the day before, beside full ones: bits, rows read, CPU
 	$(RUN) -m benchmarks.incremental
