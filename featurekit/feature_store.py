@@ -15,6 +15,7 @@ from featurekit.clock import Instant
 from featurekit.collecting import GRACE, PAUSE_S, STEP, Collected, Collector
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.consistency.as_of_effect import AsOfEffect, compare_as_of
+from featurekit.consistency.attribution.causes import causes_by_column
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.described import describe_view
 from featurekit.consistency.leakage.audit import audit_training_table
@@ -27,12 +28,14 @@ from featurekit.consistency.replay.report import ReplayReport
 from featurekit.consistency.replay.versions import Definitions
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
+from featurekit.errors import InputError
 from featurekit.explain import Explanation, explain_service, explain_view
 from featurekit.forgetting import Forgetting, forget, known_tombstones, refuse_labels, remember
 from featurekit.from_log import build_from_log
 from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, Shown, refresh_each
+from featurekit.model_loss import LossSpec, ModelLoss, attribute_loss, is_file, model_of_file, registered_model
 from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import AsOfMode, read_manifest
@@ -375,6 +378,32 @@ class FeatureStore(StoreParts):
             engine=lambda: self.engine,
             namespace=self.namespace,
             now=self.settings.clock(),
+        )
+
+    def attribute(self, model: str, loss: LossSpec, *, service: str | None = None, by_cause: bool = False) -> ModelLoss:
+        """Return what a model lost on labelled requests of a log by being served other values than it was trained on.
+
+        `model` is a registered one, `name` or `name@version`, or an ONNX file for `service`. By field, or by the causes
+        that a replay of the log finds.
+        """
+        chosen = None
+        if not is_file(model):
+            chosen = registered_model(model, self.registry)
+            service = service or chosen.service
+        if service is None:
+            raise InputError(f"{model} does not say which service it is for", try_="--service NAME")
+        compiled = self._service(service)
+        causes = None
+        if by_cause:
+            (replayed,) = self.replay(loss.log.log, (service,)).services
+            causes = causes_by_column(replayed, compiled)
+        return attribute_loss(
+            compiled,
+            chosen or model_of_file(Path(model), compiled),
+            loss,
+            engine=lambda: self.engine,
+            now=self.settings.clock(),
+            causes=causes,
         )
 
     def register_model(self, name: str, onnx: Path, service: str, columns: Sequence[str] | None = None) -> ModelRecord:

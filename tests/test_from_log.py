@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,9 +18,11 @@ from featurekit.apply import register
 from featurekit.clock import DAY, HOUR, SECOND, Instant
 from featurekit.compiled import CompiledRepository
 from featurekit.config import Settings
+from featurekit.consistency.attribution.metrics import Metric
 from featurekit.errors import FeaturekitError, InputError, KeyTypeError, SourceError
 from featurekit.from_log import build_from_log
 from featurekit.from_log_values import FromLogResult, FromLogSpec
+from featurekit.model_loss import LossSpec, attribute_loss, model_of_file
 from featurekit.offline.session import start_engine
 from featurekit.online import embedded
 from featurekit.online.client import FeatureClient
@@ -34,6 +37,7 @@ from featurekit.registry.registry import Registry
 from featurekit.served_columns import METADATA
 from featurekit.status import Status
 from tests.consistency.airport import DELAY, START, flights_of, write_airport
+from tests.serving.onnx_models import echo
 
 pytestmark = pytest.mark.spark
 TODAY = START + 6 * DAY
@@ -299,6 +303,35 @@ def test_what_was_served_wrong_is_counted(
     spec = FromLogSpec(log=tmp_path / "wrong", labels=labels)
     found = build_from_log(airport.services["trips"], spec, tmp_path / "set", now=NOW, engine=lambda: engine)
     assert found.differing == {**dict.fromkeys(FEATURES, 0), "delays.n_3d": 2}
+
+
+def test_what_a_model_lost_by_what_was_served_wrong_is_told_of_the_field(
+    engine: Any, log: Path, airport: CompiledRepository, tmp_path: Path
+) -> None:
+    (file,) = (log / "trips").glob("*.parquet")
+    table = pq.read_table(file)
+    at = table.column_names.index("delays.n_3d")
+    place = tmp_path / "wrong" / "trips"
+    place.mkdir(parents=True)
+    right = table.column(at).to_pylist()
+    wrong = pa.array([None if value is None else 10 - 4 * value for value in right])
+    pq.write_table(table.set_column(at, "delays.n_3d", wrong), place / file.name)
+    ids = [f"r{n}" for n in range(10)]
+    by_id = dict(zip(table.column("request_id").to_pylist(), right, strict=True))
+    asked = labels_file(tmp_path / "labels.parquet", request_id=ids, orders=[float(by_id[one] or 0) for one in ids])
+    onnx = echo(tmp_path / "echo.onnx", 1, columns=["delays.n_3d"])
+    service = airport.services["trips"]
+    spec = LossSpec(log=FromLogSpec(log=tmp_path / "wrong", labels=asked), label="orders", metric=Metric.RMSE)
+
+    found = attribute_loss(service, model_of_file(onnx, service), spec, engine=lambda: engine, now=NOW)
+
+    told = found.attribution
+    errors = [float(10 - 4 * (by_id[one] or 0) - (by_id[one] or 0)) for one in ids]
+    assert (found.count.rows, told.rows, told.requests) == (10, 10, 10)
+    assert told.recomputed.value == 0
+    assert told.gap.value == told.served.value == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+    assert told.gap.low > 0
+    assert [(part.name, part.share) for part in told.parts] == [("delays.n_3d", 1.0)]
 
 
 def test_rows_of_another_version_are_kept_counted_and_refused_by_strict(

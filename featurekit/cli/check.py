@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from featurekit.cli.check_attribute import attribute
 from featurekit.cli.check_history import history, show
 from featurekit.cli.check_replay import replay
 from featurekit.cli.check_run import run
@@ -78,3 +79,4 @@ app.command(
 app.command(_REPLAY)(replay)
 app.command("history")(history)
 app.command("show")(show)
+app.command("attribute")(attribute)

@@ -213,9 +213,8 @@ class ModelClient:
             found = self._loaded.get(record.name)
             if found is None or found.record != record:
                 path = self._models.model_path(record)
-                _check_content(record, path)
-                runtime = OnnxRuntime(path, device=self._device, threads=self._threads)
-                found = self._loaded[record.name] = LoadedModel(record=record, runtime=runtime)
+                found = load_model(record, path, device=self._device, threads=self._threads)
+                self._loaded[record.name] = found
             return found
 
     def _newest(self, record: ModelRecord, error: FeaturekitError) -> ModelRecord:
@@ -249,6 +248,12 @@ class ModelClient:
             )
         self._features.log_served(features, request_id=request_id, model=record.name, model_version=record.version)
         return features
+
+
+def load_model(record: ModelRecord, path: Path, *, device: Device = Device.AUTO, threads: int = 1) -> LoadedModel:
+    """Return a registered model ready to run; ModelError where its file is not the one that was registered."""
+    _check_content(record, path)
+    return LoadedModel(record=record, runtime=OnnxRuntime(path, device=device, threads=threads))
 
 
 def tensor(features: Features, record: ModelRecord) -> Array:

@@ -81,6 +81,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.from_log": 7,  # training sets of what was served, beside what training computes
     "featurekit.from_log_values": 7,
     "featurekit.from_log_files": 7,
+    "featurekit.model_loss": 7,  # what a model lost by it: the log, labels and the model
     "featurekit.forgetting": 7,  # an entity by its name and keys, erased, and the proof
     "featurekit.store_parts": 7,  # what the SDK's facade opens when it is first needed
     "featurekit.feature_store": 7,
