@@ -77,7 +77,8 @@ def _breaches(report: ViewReport, limits: Limits, at: Instant) -> Iterator[Breac
     least = limits.thresholds.coverage if limits.thresholds.coverage is not None else COVERAGE if is_view else None
     covered = report.coverage
     if least is not None and covered is not None and covered < least:
-        told = f"{_percent(covered)} of the entities are served, at least {_percent(least)} are asked for"
+        shown, asked = _percents(covered, least)
+        told = f"{shown} of the entities are served, at least {asked} are asked for"
         yield Breach(
             threshold="coverage", field=None, asked_by=limits.asked_by, measured=covered, allowed=least, told=told
         )
@@ -90,7 +91,8 @@ def _field_breaches(field: FieldReport, limits: Limits) -> Iterator[Breach]:
     allowed, share = limits.thresholds.mismatch_share, field.share
     # Without a declaration nothing may differ, and the outcome says that something does.
     if allowed is not None and share is not None and share > allowed:
-        told = f"{_percent(share)} of {field.name} differ, {_percent(allowed)} may"
+        shown, asked = _percents(share, allowed)
+        told = f"{shown} of {field.name} differ, {asked} may"
         yield Breach(
             threshold="mismatch_share",
             field=field.name,
@@ -101,7 +103,8 @@ def _field_breaches(field: FieldReport, limits: Limits) -> Iterator[Breach]:
         )
     nulls, most = field.nulls, limits.null_shares.get(field.name)
     if most is not None and nulls is not None and nulls.value > most:
-        told = f"{_percent(nulls.value)} of {field.name} are without a value, {_percent(most)} may be"
+        shown, asked = _percents(nulls.value, most)
+        told = f"{shown} of {field.name} are without a value, {asked} may be"
         yield Breach(
             threshold="null_share",
             field=field.name,
@@ -147,10 +150,17 @@ def _age(micros: int) -> str:
     return format_duration(micros - micros % SECOND)
 
 
-def _percent(share: float) -> str:
-    """Return a share as people read it; only all of them are 100 %, and only none 0 %.
+def _percents(one: float, other: float) -> tuple[str, str]:
+    """Return two shares as people read them, with as many digits as it takes to tell one from the other.
 
-    >>> _percent(0.99999), _percent(1), _percent(0.0000012)
-    ('99.99 %', '100 %', '0.00012 %')
+    >>> _percents(0.98999, 0.99), _percents(0.5, 0.001), _percents(0.9899996, 0.99)
+    (('98.999 %', '99 %'), ('50 %', '0.1 %'), ('98.99996 %', '99 %'))
     """
-    return "100 %" if share == 1 else f"{min(100 * share, 99.99):.4g} %"
+    digits = 4
+    while (shown := (_percent(one, digits), _percent(other, digits)))[0] == shown[1] and digits < 17:
+        digits += 1
+    return shown
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}g} %"

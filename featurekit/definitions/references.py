@@ -78,7 +78,8 @@ def _unknown_null_shares(
             what = f"{subject} has no stored feature {name}"
             why = "a threshold of what is not there would never be broken"
             place = (*path, "thresholds", "null_share", name)
-            yield Problem(path=place, what=what, why=why, try_=did_you_mean(name, known), at_name=True)
+            try_ = did_you_mean(name, known) or f"one of {', '.join(known) or 'none: nothing of it is stored'}"
+            yield Problem(path=place, what=what, why=why, try_=try_, at_name=True)
 
 
 def _unknown_keys(keys: Mapping[str, str], entity: Entity, path: Place, subject: str) -> Iterator[Problem]:

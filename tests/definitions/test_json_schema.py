@@ -81,6 +81,8 @@ def test_real_definitions_fit_the_schema(path: Path) -> None:
         standing_in(None),
         standing_in("default"),
         standing_in({"last_known": "1h"}),
+        view(thresholds={"mismatch_share": 0.01, "coverage": 1, "freshness": "26h", "null_share": {"n": 0.5}}),
+        {"feature_services": {"s": {"features": ["load"], "thresholds": {"null_share": {"load.n": 0}}}}},
         service(
             {"view": "load", "alias": "a", "keys": {"airport": "dest"}},
             {"view": "load as b"},
@@ -113,6 +115,9 @@ def test_what_people_write_fits_the_schema(document: Any) -> None:
         (view(features={}), "$.feature_views.load.features"),
         (view(features=["n"]), "$.feature_views.load.features"),
         (view(windw="1d"), "$.feature_views.load"),
+        (view(thresholds={"mismatches": 0}), "$.feature_views.load.thresholds"),
+        (view(thresholds={"coverage": "99 %"}), "$.feature_views.load.thresholds"),
+        (view(thresholds={"freshness": 26}), "$.feature_views.load.thresholds"),
         (feature(window=7), "$.feature_views.load.features.n.window"),
         (feature(window="ever"), "$.feature_views.load.features.n.window"),
         (feature(window={"rows": 0}), "$.feature_views.load.features.n.window"),

@@ -243,6 +243,31 @@ CASES = [
     (service("['load n']"), [("3:16", "feature service s: 'load n' does not name features of a view")]),
     (service("[5]"), [("3:16", "feature service s: an entry of features must be the name of a view")]),
     (service("[load as found]"), [("3:16", "feature service s: 'found' is a reserved name")]),
+    # -- thresholds
+    (
+        feature("{sql: count(*), window: 7d}") + "    thresholds: {}\n",
+        [("8:5", "feature view v: it asks for nothing")],
+    ),
+    (
+        feature("{sql: count(*), window: 7d}") + "    thresholds: {coverage: 99}\n",
+        [("8:28", "feature view v: coverage is 99")],
+    ),
+    (
+        feature("{sql: count(*), window: 7d}") + "    thresholds: {freshness: 26}\n",
+        [("8:29", "feature view v: 26 is not a duration")],
+    ),
+    (
+        feature("{sql: count(*), window: 7d}") + "    thresholds: {null_share: {n: 0.1, m: 2}}\n",
+        [("8:42", "feature view v: m is 2")],
+    ),
+    (
+        feature("{sql: count(*), window: 7d}") + "    thresholds: {null_share: {n: 0.1, m: 0.2}}\n",
+        [("8:39", "feature view v has no stored feature m")],
+    ),
+    (
+        service("[load, trip]") + "    thresholds: {null_share: {load.n_1d: 0, trip.is_far: 0}}\n",
+        [("4:45", "feature service s has no stored feature trip.is_far")],
+    ),
     (service("load"), [("3:15", "feature service s: features must be a list")]),
     (service("[]"), [("3:5", "feature service s: features must be a list")]),
 ]
