@@ -178,7 +178,7 @@ def _world(*, with_feast: bool) -> Iterator[tuple[Server, Path, Side | None, dic
 
 
 def _values(results: Results, memory: Mapping[str, Mapping[str, float]], differ: int) -> dict[str, Any]:
-    """Return the figures of the RESULT line; NumPy and Arrow are one figure: the slower of the two."""
+    """Return the figures of the RESULT line: the slower of NumPy and Arrow, and NumPy alone."""
     found: dict[str, Any] = {}
 
     def slower(shape: str) -> float:
@@ -188,6 +188,7 @@ def _values(results: Results, memory: Mapping[str, Mapping[str, float]], differ:
     for shape in ("1x50", "1x50_numbers", "100x50", "100x50_numbers"):
         if shape in results:
             found[f"r{shape}_vs_raw"] = slower(shape)
+            found[f"r{shape}_numpy_vs_raw"] = results[shape]["numpy"].over(results[shape]["raw"])
     for shape in ("100x50", "100x50_numbers"):
         if shape in results:
             found[f"r{shape}_dict_vs_raw"] = results[shape]["dict"].over(results[shape]["raw"])

@@ -83,7 +83,10 @@ class TextColumn(Sequence[Any]):
 
 def shared_block(columns: Sequence[Any]) -> tuple[TextBlock, list[int]] | None:
     """Return the block that all columns are fields of, and which ones; None where they are not of one block."""
-    texts = [column for column in columns if isinstance(column, TextColumn)]
-    if len(texts) < len(columns) or any(column.block is not texts[0].block for column in texts):
+    first = columns[0] if columns else None
+    # By type: to ask a Sequence's subclass whether a list is one of it takes longer than all else here.
+    if type(first) is not TextColumn:
         return None
-    return texts[0].block, [column.field for column in texts]
+    if any(type(column) is not TextColumn or column.block is not first.block for column in columns):
+        return None
+    return first.block, [column.field for column in columns]
