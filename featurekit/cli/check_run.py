@@ -37,9 +37,9 @@ def run(
     report_json: Annotated[
         Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")
     ] = None,
-    record: Annotated[
-        bool, typer.Option("--record/--no-record", help="Whether the run is kept for check history.")
-    ] = True,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Leave the run out of what check history lists.")
+    ] = False,
 ) -> Answer:
     """Compare what is served with what Spark computes.
 
@@ -49,6 +49,6 @@ def run(
     check_writable(html, report_json)
     sample = SampleRule(share=share, max_entities=max_entities, per_stratum=per_stratum, seed=seed)
     with FeatureStore(invocation(context).settings()) as store:
-        report = store.check(views, sample=sample, at=parse_instant(at) if at else None, record=record)
+        report = store.check(views, sample=sample, at=parse_instant(at) if at else None, record=not no_record)
     write_report(report, html=html, json=report_json)
     return report_answer(report)
