@@ -59,12 +59,14 @@ _BEYOND_ASCII: Final = r"[^\x00-\x7F]"
 class SourceRows:
     """Rows of a view's source: `$key0` …, `$event`, `$created` (microseconds), `$id` and the like, source columns.
 
-    `whole` says which of the entities that were asked about have all their rows here: all of them, but where there
-    are more rows than are held; then the rows of some entities are left out.
+    All rows from `since` on are here (None: all), up to a few refreshes behind the last as-of. `whole` says which of
+    the entities that were asked about have all their rows here: all of them, but where there are more rows than are
+    held; then the rows of some entities are left out.
     """
 
     table: pa.Table
     whole: Flags
+    since: int | None
 
 
 def fetch_rows(
@@ -81,9 +83,11 @@ def fetch_rows(
     rows. SourceError and BatchEngineError as reading the source does.
     """
     wide = replace(view, columns=_all_columns(view))
+    since, until = _reach(view, span)
     keys = key_table([tuple(entity) for entity in entities], view_keys(view))
     frames = {frame_name(view): read_source(engine, wide), _ASKED: engine.from_arrow(keys)}
-    frame, count = engine.held(engine.query(render_query(_rows_query(wide, span)), frames))
+    query = _near(wide, event_steps(wide, known_by=None, since=since, until=until))
+    frame, count = engine.held(engine.query(render_query(query), frames))
     whole = np.ones(len(entities), np.bool_)
     if count > most:
         whole = _affordable(engine.to_arrow(engine.query(_counts(view), {_ROWS: frame})), keys, most)
@@ -94,7 +98,7 @@ def fetch_rows(
     for label in (EVENT, CREATED, VALID_TO):
         if label in table.column_names:
             table = table.set_column(table.column_names.index(label), label, table[label].cast(pa.int64()))
-    return SourceRows(table=table, whole=whole)
+    return SourceRows(table=table, whole=whole, since=since)
 
 
 def _all_columns(view: CompiledView) -> tuple[Column, ...]:
@@ -107,11 +111,6 @@ def _all_columns(view: CompiledView) -> tuple[Column, ...]:
     return (*view.columns, *others[: max(_MOST_COLUMNS - len(view.columns), 0)])
 
 
-def _rows_query(view: CompiledView, span: Span) -> Query:
-    since, until = _reach(view, span)
-    return _near(view, event_steps(view, known_by=None, since=since, until=until))
-
-
 def _reach(view: CompiledView, span: Span) -> tuple[int | None, int | None]:
     """Return the instants between which rows can matter; None where any can."""
     decided_by_others = view.source.kind is not SourceKind.EVENTS or view.source.event_id is not None
@@ -119,8 +118,10 @@ def _reach(view: CompiledView, span: Span) -> tuple[int | None, int | None]:
         return None, None
     around = REFRESHES * view.view.refresh.every + _SLACK
     start = view.since(span.earliest)
-    forgets = any(feature.is_latest and feature.ttl is not None for feature in view.features)
-    return None if start is None or forgets else start - around, span.latest + around
+    if start is None or any(feature.is_latest and feature.ttl is not None for feature in view.features):
+        return None, span.latest + around  # without its ttl a latest value may be of any age
+    # A window may have been meant as long again.
+    return start - max(around, span.earliest - start), span.latest + around
 
 
 def _near(view: CompiledView, query: Query) -> Query:

@@ -80,9 +80,9 @@ def _by_version(view: CompiledView, table: pa.Table) -> Ints:
     versions = np.flatnonzero(_flags(table[ID].is_valid()))
     chosen = table.take(pa.array(versions))
     created = _instants(chosen[CREATED])
-    groups = _groups([chosen[ID]])
+    groups = groups_of([chosen[ID]])
     rest = (*key_names(view), *map(column_name, view.columns))
-    order = _order([groups, created, _ranks(chosen[EVENT])], chosen, rest)
+    order = order_of([groups, created, ranks_of(chosen[EVENT])], chosen, rest)
     follows = groups[order][1:] == groups[order][:-1]
     until[versions[order[:-1]]] = np.where(follows, created[order[1:]], _NEVER)
     return until
@@ -90,10 +90,10 @@ def _by_version(view: CompiledView, table: pa.Table) -> Ints:
 
 def _by_later_state(view: CompiledView, table: pa.Table) -> Ints:
     """Return from when on a later row about the same thing can be seen."""
-    groups = _groups([table[part] for part in row_key_names(view)])
+    groups = groups_of([table[part] for part in row_key_names(view)])
     ends = () if view.source.valid_to is None else (VALID_TO,)
     rest = (*key_names(view), *ends, *map(column_name, view.columns))
-    order = _order([groups, _instants(table[EVENT]), _instants(table[CREATED])], table, rest)[::-1]
+    order = order_of([groups, _instants(table[EVENT]), _instants(table[CREATED])], table, rest)[::-1]
     return _least_before(groups, order, _comes(view, table))
 
 
@@ -135,7 +135,7 @@ def _least_before(groups: Ints, order: Ints, values: Ints) -> Ints:
     return found
 
 
-def _order(first: Sequence[Ints], table: pa.Table, rest: Sequence[str]) -> Ints:
+def order_of(first: Sequence[Ints], table: pa.Table, rest: Sequence[str]) -> Ints:
     """Return the order of rows by some numbers, then by columns as Spark sorts them; few rows tie, as a rule."""
     order = np.lexsort(tuple(reversed(first)))
     same = np.logical_and.reduce([numbers[order][1:] == numbers[order][:-1] for numbers in first])
@@ -143,12 +143,12 @@ def _order(first: Sequence[Ints], table: pa.Table, rest: Sequence[str]) -> Ints:
     if len(tied):
         stretch = np.cumsum(np.append(True, ~same))[tied]
         alike = table.take(pa.array(order[tied]))
-        codes = [_ranks(alike[label]) for label in rest]
+        codes = [ranks_of(alike[label]) for label in rest]
         order[tied] = order[tied][np.lexsort((*reversed(codes), stretch))]
     return order
 
 
-def _groups(columns: Sequence[pa.ChunkedArray]) -> Ints:
+def groups_of(columns: Sequence[pa.ChunkedArray]) -> Ints:
     """Return a number for each row, the same for rows that have the same values in some columns."""
     numbers = np.zeros(len(columns[0]), np.int64)
     for column in columns:
@@ -158,7 +158,8 @@ def _groups(columns: Sequence[pa.ChunkedArray]) -> Ints:
     return numbers
 
 
-def _ranks(column: pa.ChunkedArray) -> Ints:
+def ranks_of(column: pa.ChunkedArray) -> Ints:
+    """Return numbers that are ordered as Spark orders a column's values."""
     return ranks_as_spark(canonical_column(_whole(column)))
 
 
