@@ -127,6 +127,8 @@ class ServedLog:
                 self._rows += rows
                 self._waiting.append(served)
                 if self._thread is not None:
+                    if self._rows > self._queue // 2:  # many rows at once: its next look would come too late
+                        self._wake.set()
                     return
                 self._start()
                 return

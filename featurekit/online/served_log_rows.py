@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from featurekit.arrow_types import for_arrow, to_arrow
+from featurekit.expr.nodes import columns as columns_of
 from featurekit.key_sample import KeyHash
-from featurekit.online.keys import entity_key_encoder
+from featurekit.online.answer import AnswerPlan
+from featurekit.online.keys import Namespace, entity_key_encoder
+from featurekit.online.planned import PlannedService
 from featurekit.online.request import Columns
 from featurekit.online.result import Features
 from featurekit.online.served_answer import Served, request_name
@@ -30,7 +35,10 @@ from featurekit.served_columns import (
     TIMESTAMP,
     input_column,
 )
-from featurekit.types import DataType
+from featurekit.types import DataType, Field
+
+_NOWHERE: Final = Namespace("log", "log")
+_WITH_INPUTS: Final[WeakKeyDictionary[AnswerPlan, AnswerPlan]] = WeakKeyDictionary()
 
 
 class KeySample(NamedTuple):
@@ -69,9 +77,37 @@ def log_schema_metadata(plan: LookupPlan, *, project: str, environment: str, sam
         "views": {part.alias: {"view": part.view, "fingerprint": part.fingerprint} for part in plan.views},
         "keys": [key.request for key in plan.keys],
         "request": list(plan.request.names),
+        "inputs": [field.name for field in unseen_inputs(plan)],
         "sample": {"share": sample.share, "seed": sample.seed},
     }
     return {METADATA: json.dumps(content, separators=(",", ":")).encode()}
+
+
+def unseen_inputs(plan: LookupPlan) -> tuple[Field, ...]:
+    """Return the features that on-demand outputs are computed from and that are no outputs themselves.
+
+    Without them nobody could tell whether an on-demand value follows from what was read.
+    """
+    shown = {output.name for output in plan.outputs}
+    used = {
+        column.path: Field(column.path, column.type, column.nullable)
+        for item in plan.on_demand
+        if item.name in shown
+        for column in columns_of(item.node)
+        if column.qualifier is not None
+    }
+    return tuple(field for path, field in used.items() if path not in shown)
+
+
+def _with_inputs(plan: AnswerPlan) -> AnswerPlan:
+    """Return a plan that also answers with what on-demand features were computed from."""
+    unseen = unseen_inputs(plan.plan)
+    if not unseen:
+        return plan
+    if plan not in _WITH_INPUTS:
+        wider = replace(plan.plan, outputs=(*plan.plan.outputs, *unseen))
+        _WITH_INPUTS[plan] = AnswerPlan(PlannedService(wider, _NOWHERE, pointer_key=b"", pointer=b""))
+    return _WITH_INPUTS[plan]
 
 
 def _together(parts: Sequence[Any]) -> dict[str, list[Any]]:
@@ -124,8 +160,8 @@ def _table(
 
 
 def _features(group: Sequence[Served], columns: Columns, kept: np.ndarray[Any, Any]) -> Features:
-    """Return the sampled rows of some requests as one answer."""
-    plan = group[0].plan
+    """Return the sampled rows of some requests as one answer, with all that on-demand features were computed from."""
+    plan = _with_inputs(group[0].plan)
     views = [
         view._replace(
             rows=_chosen([row for each in group for row in each.views[i].rows], kept),

@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,40 @@ def test_a_file_says_what_it_is_of(world: str, folder: Path) -> None:
         "views": {view.alias: {"view": view.view, "fingerprint": view.fingerprint} for view in (SPEND, LOAD)},
         "keys": ["user_id", "model"],
         "request": ["basket", "due"],
+        "inputs": [],
         "sample": {"share": 1.0, "seed": ""},
     }
     kinds = dict(zip(pq.read_schema(file).names, pq.read_schema(file).types, strict=True))
     assert kinds["spend.last"] == pa.decimal128(10, 2)
     assert kinds["__status"].field("spend.last").type == pa.int8()
+
+
+def test_what_an_on_demand_value_is_computed_from_is_logged_though_it_is_no_output(
+    world: str, store: RedisStore, folder: Path
+) -> None:
+    """Else nobody could tell whether the value follows from what was read."""
+    half = call(
+        "multiply", Column(type=Float64(), nullable=True, name="mean", qualifier="spend"), literal(0.5, Float64())
+    )
+    plan = replace(
+        PLAN,
+        service="halves",
+        on_demand=(PlanExpression(name="cart.half", type=Float64(), node=half, default=None),),
+        outputs=(Field("spend.orders", Int64()), Field("cart.half", Float64())),
+    )
+    publish_plans(store, NAMESPACE, [PlanBody.of(plan)])
+    switch_services(store, NAMESPACE, {plan.service: PlanBody.of(plan).pointer})
+    with log_of(folder) as log, client_of(world, log) as client:
+        found = client.lookup("halves", {"user_id": [7, 404], "model": "T"}, {"basket": 3, "due": NOON_TIME})
+    (file,) = (folder / "halves").iterdir()
+    rows = pq.read_table(file).to_pylist()
+    assert found.names == ("spend.orders", "cart.half")
+    assert [(row["spend.mean"], row["cart.half"], row["spend.orders"]) for row in rows] == [
+        (1.0, 0.5, 7),
+        (None, None, 0),
+    ]
+    assert [row["__status"]["spend.mean"] for row in rows] == [Status.PRESENT, Status.NULL]
+    assert json.loads(pq.read_schema(file).metadata[METADATA])["inputs"] == ["spend.mean"]
 
 
 def test_many_requests_are_logged_as_each_was_answered(world: str, folder: Path) -> None:
