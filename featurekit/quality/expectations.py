@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, assert_never
@@ -65,11 +65,18 @@ def validate_rows(view: CompiledView, table: pa.Table) -> tuple[ExpectationResul
     A column that is not there is a SourceError. Nothing is written, and nothing is sent anywhere. Bounds are doubles
     there, and decimals are compared as doubles; the gate compares both exactly.
     """
+    return validate_values(view, {check.feature: check.served(table) for check in feature_checks(view)})
+
+
+def validate_values(
+    view: CompiledView, values: Mapping[str, pa.Array | pa.ChunkedArray]
+) -> tuple[ExpectationResult, ...]:
+    """Return what Great Expectations says of features' values, as `validate_rows` of rows; what is not served is null."""
     suite = expectation_suite(view)
     if not suite.expectations:
         return ()
     checks = feature_checks(view)
-    frame = pd.DataFrame({check.feature: _for_pandas(check.served(table)) for check in checks})
+    frame = pd.DataFrame({check.feature: _for_pandas(values[check.feature]) for check in checks})
     results = _batch(frame).validate(suite).results
     found = {result.key: result for result in map(_result, results)}
     return tuple(found[check.feature, kind] for check in checks for kind in check.kinds)
