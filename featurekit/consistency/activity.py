@@ -35,6 +35,8 @@ def activity_query(view: CompiledView, as_of: Instant, snapshot: Instant | None)
     if snapshot is not None:
         earliest = snapshot
     query = rows_over_time(view, event_steps(view, known_by=None, since=earliest, until=as_of))
+    # The source is pruned as far as its files allow: rows that were read by chance must not decide.
+    lower = () if earliest is None else (f"{name(EVENT)} >= {instant(earliest)}",)
     holds = [f"{name(KNOWN)} <= {long(known_at)}", f"coalesce({name(SUPERSEDED)} > {long(known_at)}, true)"]
     rows = Select(
         columns=(
@@ -45,7 +47,7 @@ def activity_query(view: CompiledView, as_of: Instant, snapshot: Instant | None)
             ("$reached", " AND ".join(holds if since is None else [*holds, f"{name(EVENT)} >= {instant(since)}"])),
         ),
         source=query.last,
-        where=(before(name(EVENT), as_of), *is_there(view), *row_conditions(view)),
+        where=(*lower, before(name(EVENT), as_of), *is_there(view), *row_conditions(view)),
         note="rows that happened before the as-of, whether known by then or later",
     )
     bits = " + ".join(
