@@ -48,7 +48,7 @@ from featurekit.online.result import Features
 from featurekit.pinning import pin_version, unpin_version
 from featurekit.refresh_values import RefreshOutcome
 from featurekit.refreshing import due, refresh_view
-from featurekit.registered_views import compile_version
+from featurekit.registered_views import compile_version, earlier_views
 from featurekit.registration_rollback import RegistrationRolledBack, rollback_registration
 from featurekit.registry.check_run import Retention
 from featurekit.registry.desired import desired_state
@@ -339,6 +339,9 @@ class FeatureStore(StoreParts):
             recorded=self._recorded_snapshot,
             forgotten=forgotten,
             services=services,
+            earlier=lambda view: earlier_views(
+                view, self.registry.view_versions(), self.definitions.repository.sources, self.settings.root
+            ),
         )
         report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
         if not record:

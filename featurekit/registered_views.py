@@ -8,7 +8,8 @@ whether what comes of it is the version that was registered.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from featurekit.registry.state import ViewVersion
 from featurekit.source_schema import check_source, read_source_schema
 from featurekit.urls import shown_text
 
+_EARLIER: Final = 3
 _FEATURE: Final = "features/"
 _PLACE: Final = ("path", "table", "format", "version", "columns", "partition")
 
@@ -51,6 +53,24 @@ def compile_version(version: ViewVersion, sources: Mapping[str, Source], base: P
     if compiled.fingerprint.data != version.fingerprint.data:
         raise _lost(where, f"{source.name}, or the catalogue of this featurekit, gives its columns another meaning now")
     return compiled
+
+
+def earlier_views(
+    view: CompiledView, versions: Iterable[ViewVersion], sources: Mapping[str, Source], base: Path
+) -> tuple[CompiledView, ...]:
+    """Return a few of the versions of a view that mean something else and can still be computed, newest first."""
+    others = [
+        version
+        for version in versions
+        if version.name == view.name and version.fingerprint.data != view.fingerprint.data
+    ]
+    found = []
+    for version in sorted(others, key=lambda each: -each.number):
+        with suppress(DefinitionError):  # its source is another one by now
+            found.append(compile_version(version, sources, base))
+        if len(found) == _EARLIER:
+            break
+    return tuple(found)
 
 
 def _compiled(view: FeatureView, entity: Entity, source: Source, base: Path) -> CompiledView:

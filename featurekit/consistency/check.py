@@ -11,7 +11,7 @@ from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
 from featurekit.consistency.serving_view import NotServed, Serving, find_serving
 from featurekit.consistency.thresholds import with_thresholds
-from featurekit.consistency.view_audit import RecordedSnapshot, Sources, audit_view, unavailable
+from featurekit.consistency.view_audit import EarlierViews, RecordedSnapshot, Sources, audit_view, unavailable
 from featurekit.consistency.view_report import ViewReport
 from featurekit.errors import FeaturekitError, SourceError
 from featurekit.offline.engine import BatchEngine
@@ -34,15 +34,17 @@ def check_consistency(
     recorded: RecordedSnapshot | None = None,
     forgotten: Tombstones | None = None,
     services: Iterable[CompiledService] = (),
+    earlier: EarlierViews | None = None,
 ) -> ConsistencyReport:
     """Return what lookups at an instant are answered, compared with what training would take for the same entities.
 
     `ulps` declares a tolerance for a field, by `view.feature`; there is none anywhere else. `recorded` says what source
     each refresh read: where a row can land unseen (no created timestamp) and the source is another one by now, what
     differs is indeterminate, and no mismatch (DESIGN T2). What is `forgotten` is on no side. `services` are those whose
-    thresholds are asked for beside the views' own. Views that are not registered or not served, and those whose source
-    can't be read, are reported as unavailable; NotRegisteredError or SourceError where that is true of all of them.
-    OnlineStoreError and BatchEngineError where a side can't be read at all.
+    thresholds are asked for beside the views' own; `earlier` gives earlier definitions of a view, which a fault may go
+    back to. Views that are not registered or not served, and those whose source can't be read, are reported as
+    unavailable; NotRegisteredError or SourceError where that is true of all of them. OnlineStoreError and
+    BatchEngineError where a side can't be read at all.
     """
     rule = sample or SampleRule()
     sources = Sources(
@@ -53,6 +55,7 @@ def check_consistency(
         at=at,
         recorded=recorded,
         forgotten=forgotten or Tombstones(),
+        earlier=earlier,
     )
     found = [find_serving(view, client=client, store=store, namespace=namespace, at=at) for view in views]
     online = online_entities(store, namespace, [each.space for each in found if isinstance(each, Serving)], rule)

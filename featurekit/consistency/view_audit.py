@@ -40,6 +40,9 @@ _UNSEEN_PART: Final = 4  # of a handful of entities, a handful of others would b
 RecordedSnapshot = Callable[[KeySpace], str | None]
 """The source as the refresh of a key space read it, in the registry's JSON; None where nothing is recorded."""
 
+EarlierViews = Callable[[CompiledView], Sequence[CompiledView]]
+"""A view's earlier definitions, those that can still be computed, newest first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
@@ -52,6 +55,7 @@ class Sources:
     at: Instant
     recorded: RecordedSnapshot | None
     forgotten: Tombstones
+    earlier: EarlierViews | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

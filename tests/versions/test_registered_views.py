@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from featurekit.config import read_settings
 from featurekit.errors import InputError, NotRegisteredError
 from featurekit.feature_store import FeatureStore
 from featurekit.materializing import MaterializeErrors
-from featurekit.registered_views import compile_version
+from featurekit.registered_views import compile_version, earlier_views
 from featurekit.registry.desired import desired_state
 from featurekit.registry.state import DesiredView, ViewVersion
 from tests.refreshed import Refreshed
@@ -22,7 +23,11 @@ from tests.versions.rolling import WINDOW
 
 TWO_KEYS = (("user: {join_keys: {user_id: bigint}, owner", "user: {join_keys: {user_id: bigint, items: int}, owner"),)
 EVERYTHING = (
-    ("refresh: 1d", "refresh: {every: 1d, timezone: America/New_York}\n    history: {keep: 3d}\n    write: in_place"),
+    (
+        "refresh: 1d",
+        "refresh: {every: 1d, timezone: America/New_York}\n    history: {keep: 3d}\n    write: in_place\n"
+        + "    thresholds: {coverage: 0.5, freshness: 26h, null_share: {amount_7d: 0.25}}",
+    ),
     (
         "amount_7d: {sql: sum(amount), window: 7d}",
         "amount_7d: {sql: sum(amount), window: 7d, expect: {max_null_share: 0.5}}",
@@ -83,6 +88,18 @@ def test_a_version_whose_source_is_another_is_not_computed_with_another_meaning(
     with pytest.raises(InputError) as caught:
         compile_version(version(desired), now.repository.sources, tmp_path)
     assert why in str(caught.value)
+
+
+def test_earlier_definitions_are_those_that_mean_something_else_and_can_still_be_computed(tmp_path: Path) -> None:
+    lost = ("items: int", "items: bigint")
+    texts: tuple[tuple[tuple[str, str], ...], ...] = ((), (WINDOW,), (lost,), (("ttl: 30d", "ttl: 31d"),))
+    versions = []
+    for number, changes in enumerate(texts, start=1):
+        (desired,) = desired_state(compiled(tmp_path, *changes)).views.values()
+        versions.append(replace(version(desired), number=number))
+    now = compiled(tmp_path)
+    found = earlier_views(now.views["spend"], versions, now.repository.sources, tmp_path)
+    assert [each.fingerprint for each in found] == [versions[3].fingerprint, versions[1].fingerprint]
 
 
 class Store(FeatureStore):
