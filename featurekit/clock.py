@@ -75,6 +75,18 @@ def format_duration(micros: int) -> str:
     return "".join(parts) or "0s"
 
 
+def parse_time_of_day(text: str) -> int:
+    """Return a time such as `06:00` in microseconds since midnight; InputError for anything else.
+
+    >>> parse_time_of_day("06:30") == 6 * HOUR + 30 * MINUTE
+    True
+    """
+    found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text)
+    if found is None:
+        raise InputError(f"{text[:40]!r} is no time of the day", try_="hours and minutes, such as 06:00")
+    return int(found[1]) * HOUR + int(found[2]) * MINUTE
+
+
 def parse_instant(text: str) -> Instant:
     """Return an ISO 8601 time with a zone (`2013-11-15T02:00Z`) as an instant; a bare date is 00:00 UTC of it."""
     try:

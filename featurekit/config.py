@@ -28,6 +28,19 @@
     [check]
     keep = "400d"                    # how long what checks found is kept
 
+    [schedule]
+    check_at = "06:00"               # when `schedule` checks all views, each day, in UTC
+    gc_at = "05:00"                  # when it drops what nothing needs
+    catch_up = "7d"                  # how old a missed refresh may be that it still computes, for the history
+    reports = "reports"              # where it writes the check's report; left out: only the history has it
+
+    [alerts]
+    webhook_url = "https://…"        # where alerts go as JSON, signed where there is a webhook_secret
+    email_to = "oncall@example.com"  # and as e-mail: to whom, several with commas, …
+    email_from = "fk@example.com"    # … from whom, …
+    smtp_url = "smtp://user@host"    # … and over which server: smtp:// with STARTTLS, smtps:// with TLS at once
+    ca_file = "ca.pem"               # certificate authorities to trust instead of the machine's
+
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`
 
@@ -43,7 +56,8 @@
 Each key has an environment variable: FEATUREKIT_PROJECT, FEATUREKIT_ENVIRONMENT, FEATUREKIT_REDIS_URL,
 FEATUREKIT_REGISTRY_URL, FEATUREKIT_SPARK_MASTER and so on; FEATUREKIT_NOW sets the clock. A secret may be given as the
 name of a file that holds it: FEATUREKIT_REDIS_PASSWORD_FILE, FEATUREKIT_REDIS_URL_FILE,
-FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE.
+FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE. Secrets of alerts are given by the environment alone:
+FEATUREKIT_ALERTS_WEBHOOK_SECRET, FEATUREKIT_ALERTS_SLACK_URL, FEATUREKIT_ALERTS_SMTP_PASSWORD, or …_FILE of each.
 """
 
 from __future__ import annotations
@@ -56,7 +70,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from featurekit.clock import DAY, MINUTE, Clock, Instant, fixed_clock, parse_duration, parse_instant, system_clock
+from featurekit.clock import (
+    DAY,
+    HOUR,
+    MINUTE,
+    Clock,
+    Instant,
+    fixed_clock,
+    parse_duration,
+    parse_instant,
+    parse_time_of_day,
+    system_clock,
+)
 from featurekit.errors import FeaturekitError, SettingsError
 from featurekit.key_sample import threshold
 from featurekit.urls import with_login
@@ -84,12 +109,25 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("history", "path"): "history_path",
     ("history", "keep"): "history_keep",
     ("check", "keep"): "check_keep",
+    ("schedule", "check_at"): "schedule_check_at",
+    ("schedule", "gc_at"): "schedule_gc_at",
+    ("schedule", "catch_up"): "schedule_catch_up",
+    ("schedule", "reports"): "schedule_reports",
+    ("alerts", "webhook_url"): "alerts_webhook_url",
+    ("alerts", "webhook_secret"): "alerts_webhook_secret",
+    ("alerts", "slack_url"): "alerts_slack_url",
+    ("alerts", "smtp_url"): "alerts_smtp_url",
+    ("alerts", "smtp_password"): "alerts_smtp_password",
+    ("alerts", "email_from"): "alerts_email_from",
+    ("alerts", "email_to"): "alerts_email_to",
+    ("alerts", "ca_file"): "alerts_ca_file",
     ("registry", "url"): "registry_url",
     ("serve", "api_keys"): "serve_api_keys",
     ("spark", "master"): "spark_master",
     ("spark", "driver_memory"): "spark_driver_memory",
 }
-_SECRETS: Final = ("redis_url", "redis_password", "registry_url", "serve_api_keys")
+_ENVIRONMENT_ONLY: Final = ("alerts_webhook_secret", "alerts_slack_url", "alerts_smtp_password")
+_SECRETS: Final = ("redis_url", "redis_password", "registry_url", "serve_api_keys", *_ENVIRONMENT_ONLY)
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
@@ -123,6 +161,18 @@ class Settings:
     history_path: Path | None = None
     history_keep: int = 90 * DAY
     check_keep: int = 400 * DAY
+    schedule_check_at: int = 6 * HOUR  # of the day, in UTC
+    schedule_gc_at: int = 5 * HOUR
+    schedule_catch_up: int = 7 * DAY
+    schedule_reports: Path | None = None
+    alerts_webhook_url: str | None = field(default=None, repr=False)  # may hold a token
+    alerts_webhook_secret: str | None = field(default=None, repr=False)
+    alerts_slack_url: str | None = field(default=None, repr=False)
+    alerts_smtp_url: str | None = None
+    alerts_smtp_password: str | None = field(default=None, repr=False)
+    alerts_email_from: str | None = None
+    alerts_email_to: str | None = None
+    alerts_ca_file: Path | None = None
     registry_url: str | None = field(default=None, repr=False)
     serve_api_keys: str | None = field(default=None, repr=False)
     spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
@@ -177,6 +227,8 @@ def read_settings(
         state=settings.root / settings.state,
         history_path=None if settings.history_path is None else settings.root / settings.history_path,
         served_log=None if settings.served_log is None else settings.root / settings.served_log,
+        schedule_reports=None if settings.schedule_reports is None else settings.root / settings.schedule_reports,
+        alerts_ca_file=None if settings.alerts_ca_file is None else settings.root / settings.alerts_ca_file,
     )
 
 
@@ -220,6 +272,13 @@ def _from_file(file: Path) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]
                 f"unknown setting {'.'.join(path)!r}",
                 where=str(file),
                 try_=f"{close[0]!r}" if close else f"one of {', '.join(known)}",
+            )
+        if _KEYS[path] in _ENVIRONMENT_ONLY:
+            raise SettingsError(
+                f"{'.'.join(path)} is a secret",
+                where=str(file),
+                why="settings files are committed and copied",
+                try_=f"{_variable(_KEYS[path])}, or {_variable(_KEYS[path])}_FILE: the name of a file that holds it",
             )
         values[_KEYS[path]] = value
     return values, tuple((key, _conf_text(value)) for key, value in conf.items())
@@ -270,7 +329,9 @@ def checked_setting(key: str, value: Any, where: str) -> Any:
     """Return a setting as its type; text is how environment variables and flags come. `where` says who gave it."""
     try:
         match key:
-            case "retention" | "history_keep" | "check_keep":
+            case "schedule_check_at" | "schedule_gc_at":
+                return parse_time_of_day(value)
+            case "retention" | "history_keep" | "check_keep" | "schedule_catch_up":
                 return parse_duration(value)
             case "served_log_rotate" | "redis_cache":
                 return _positive(parse_duration(value))
@@ -285,7 +346,7 @@ def checked_setting(key: str, value: Any, where: str) -> Any:
             case "served_log_sample" if not isinstance(value, bool):
                 threshold(share := float(value))
                 return share
-            case "served_log":
+            case "served_log" | "schedule_reports" | "alerts_ca_file":
                 return Path(value)
             case "now":
                 return value if isinstance(value, int) else parse_instant(value)
@@ -304,6 +365,10 @@ def checked_setting(key: str, value: Any, where: str) -> Any:
             case "redis_user" | "redis_password" if isinstance(value, str) and not value.strip():
                 raise SettingsError(
                     "it is empty", why="the store would be asked as nobody in particular", try_="leave it out for that"
+                )
+            case _ if key in _ENVIRONMENT_ONLY and isinstance(value, str) and not value.strip():
+                raise SettingsError(
+                    "it is empty", why="a secret that is missing must not go unnoticed", try_="unset it"
                 )
             case _ if key in _SECRETS and isinstance(value, str) and not value.strip():
                 raise SettingsError(

@@ -200,3 +200,24 @@ def test_keys_of_the_server_come_from_a_file_and_are_not_shown(tmp_path: Path) -
 def test_keys_that_are_empty_let_nobody_in_and_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="it is empty"):
         _read(tmp_path, "", {"FEATUREKIT_SERVE_API_KEYS": " "})
+
+
+def test_secrets_of_alerts_are_refused_in_the_settings_file_and_shown_nowhere(tmp_path: Path) -> None:
+    for key in ("webhook_secret", "slack_url", "smtp_password"):
+        with pytest.raises(SettingsError, match="is a secret") as refused:
+            _read(tmp_path, f"[alerts]\n{key} = 'hunter2'")
+        assert "hunter2" not in str(refused.value)
+        assert f"FEATUREKIT_ALERTS_{key.upper()}_FILE" in str(refused.value)
+        (tmp_path / "secret").write_text("hunter2\n")
+        settings = _read(tmp_path, "", {f"FEATUREKIT_ALERTS_{key.upper()}_FILE": str(tmp_path / "secret")})
+        assert getattr(settings, f"alerts_{key}") == "hunter2"
+        assert "hunter2" not in repr(settings)
+        with pytest.raises(SettingsError, match="it is empty"):
+            _read(tmp_path, "", {f"FEATUREKIT_ALERTS_{key.upper()}": " "})
+
+
+def test_times_of_the_day_are_hours_and_minutes(tmp_path: Path) -> None:
+    assert _read(tmp_path, "[schedule]\ncheck_at = '23:59'").schedule_check_at == DAY - 60_000_000
+    for wrong in ("24:00", "6:00", "06:60", "06:00Z"):
+        with pytest.raises(SettingsError, match="no time of the day"):
+            _read(tmp_path, f"[schedule]\ngc_at = '{wrong}'")

@@ -71,7 +71,7 @@ def validate_rows(view: CompiledView, table: pa.Table) -> tuple[ExpectationResul
 def validate_values(
     view: CompiledView, values: Mapping[str, pa.Array | pa.ChunkedArray]
 ) -> tuple[ExpectationResult, ...]:
-    """Return what Great Expectations says of features' values, as `validate_rows` of rows; what is not served is null."""
+    """Return what Great Expectations says of values a feature, as `validate_rows` does; what is not served is null."""
     suite = expectation_suite(view)
     if not suite.expectations:
         return ()

@@ -10,6 +10,7 @@ from sqlalchemy.schema import CreateColumn
 
 from featurekit.registry.check_tables import CHECK_TABLES
 from featurekit.registry.models import newest_number
+from featurekit.registry.operations_tables import OPERATIONS_TABLES
 from featurekit.registry.tables import (
     LEASES,
     MODELS,
@@ -80,8 +81,8 @@ def _keep_tombstones(connection: Connection) -> None:
 
 
 def _keep_checks(connection: Connection) -> None:
-    """4 to 5: what checks found, run by run."""
-    for table in CHECK_TABLES:
+    """4 to 5: what checks found, run by run; what the schedule ran, and the alerts that are to be sent."""
+    for table in (*CHECK_TABLES, *OPERATIONS_TABLES):
         table.create(connection)
 
 

@@ -13,10 +13,12 @@ from sqlalchemy import Connection
 from featurekit.clock import Instant
 from featurekit.errors import NotRegisteredError, RegistryError
 from featurekit.registry import leases, models, pins, refreshes, tombstones, uses, versions
+from featurekit.registry.alert_outbox import AlertOutbox
 from featurekit.registry.check_evidence import count_check_texts
 from featurekit.registry.check_history import CheckHistory
 from featurekit.registry.database import LOCK_WAIT_S, Database
 from featurekit.registry.model_record import ModelRecord
+from featurekit.registry.schedule_log import ScheduleLog
 from featurekit.registry.state import (
     Deployed,
     DesiredService,
@@ -59,6 +61,16 @@ class Registry:
     def checks(self) -> CheckHistory:
         """What checks of this namespace found, run by run."""
         return CheckHistory(self._database, self._namespace)
+
+    @property
+    def schedule(self) -> ScheduleLog:
+        """What the schedule has run."""
+        return ScheduleLog(self._database, self._namespace)
+
+    @property
+    def alerts(self) -> AlertOutbox:
+        """The alerts that are to be sent, and the conditions they are about."""
+        return AlertOutbox(self._database, self._namespace)
 
     def deployed(self) -> Deployed:
         """Return what is deployed now."""
