@@ -25,8 +25,10 @@ TWO_KEYS = (("user: {join_keys: {user_id: bigint}, owner", "user: {join_keys: {u
 EVERYTHING = (
     (
         "refresh: 1d",
-        "refresh: {every: 1d, timezone: America/New_York}\n    history: {keep: 3d}\n    write: in_place\n"
-        + "    thresholds: {coverage: 0.5, freshness: 26h, null_share: {amount_7d: 0.25}}",
+        (
+            "refresh: {every: 1d, timezone: America/New_York}\n    history: {keep: 3d}\n    write: in_place\n"
+            "    thresholds: {coverage: 0.5, freshness: 26h, null_share: {amount_7d: 0.25}}"
+        ),
     ),
     (
         "amount_7d: {sql: sum(amount), window: 7d}",
