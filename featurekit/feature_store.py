@@ -21,7 +21,7 @@ from featurekit.consistency.described import describe_view
 from featurekit.consistency.leakage.audit import audit_training_table
 from featurekit.consistency.leakage.report import AuditReport
 from featurekit.consistency.leakage.table import AuditSpec
-from featurekit.consistency.recording import recorded
+from featurekit.consistency.recording import recorded, recorded_replay
 from featurekit.consistency.replay.logged import ReplayRule
 from featurekit.consistency.replay.replay import ReplayLimits, replay_log
 from featurekit.consistency.replay.report import ReplayReport
@@ -60,6 +60,7 @@ from featurekit.serving.model import OnUnavailable, Prediction
 from featurekit.serving.register import register_model
 from featurekit.serving_history import served_history
 from featurekit.store_parts import StoreParts
+from featurekit.tombstones import Tombstones
 from featurekit.trace import Trace, trace_feature
 
 
@@ -344,15 +345,7 @@ class FeatureStore(StoreParts):
             ),
         )
         report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
-        if not record:
-            return report
-        return recorded(
-            report,
-            self.registry.checks,
-            at=self.settings.clock(),
-            retention=Retention(age=self.settings.check_keep),
-            forgotten=lambda: self.registry.tombstones().changes != forgotten.changes,
-        )
+        return recorded(report, self.registry.checks, **self._recording(forgotten)) if record else report
 
     def replay(
         self,
@@ -361,13 +354,15 @@ class FeatureStore(StoreParts):
         *,
         rule: ReplayRule | None = None,
         limits: ReplayLimits | None = None,
+        record: bool = True,
     ) -> ReplayReport:
         """Compare what the served-feature log says was answered with what training says of the same requests.
 
-        Of all services in the log where none is named. Reads no online store.
+        Of all services in the log where none is named. Reads no online store. `record`: for the history too.
         """
         defined, root = self.definitions, self.settings.root
-        return replay_log(
+        forgotten = self.registry.tombstones()
+        report = replay_log(
             log,
             services=services,
             rule=rule or ReplayRule(),
@@ -382,6 +377,15 @@ class FeatureStore(StoreParts):
             namespace=self.namespace,
             now=self.settings.clock(),
         )
+        return recorded_replay(report, self.registry.checks, **self._recording(forgotten)) if record else report
+
+    def _recording(self, forgotten: Tombstones) -> dict[str, Any]:
+        """Return how a report is kept whose check knew what was `forgotten` when it began."""
+        return {
+            "at": self.settings.clock(),
+            "retention": Retention(age=self.settings.check_keep),
+            "forgotten": lambda: self.registry.tombstones().changes != forgotten.changes,
+        }
 
     def attribute(self, model: str, loss: LossSpec, *, service: str | None = None, by_cause: bool = False) -> ModelLoss:
         """Return what a model lost on labelled requests of a log by being served other values than it was trained on.
@@ -398,7 +402,7 @@ class FeatureStore(StoreParts):
         compiled = self._service(service)
         causes = None
         if by_cause:
-            (replayed,) = self.replay(loss.log.log, (service,)).services
+            (replayed,) = self.replay(loss.log.log, (service,), record=False).services
             causes = causes_by_column(replayed, compiled)
         return attribute_loss(
             compiled,

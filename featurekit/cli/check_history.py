@@ -15,6 +15,7 @@ from featurekit.cli.show_report import report_blocks
 from featurekit.clock import DAY, format_instant
 from featurekit.consistency.files import check_writable, write_whole
 from featurekit.consistency.page.render import render_page
+from featurekit.consistency.recording import STORE
 from featurekit.errors import InputError
 from featurekit.registry.check_run import CheckRun, KeptCause
 from featurekit.registry.registry import Registry
@@ -69,7 +70,8 @@ def show(
     if report_json is not None:
         write_whole(report_json, kept)
     title = Line(f"run {document['run']}, {document['project']} ({document['environment']}), {document['at']}")
-    return Answer(document=document, blocks=(title, *report_blocks(document)))
+    blocks = report_blocks(document) if document["kind"] == STORE else (Line(document["summary"]),)
+    return Answer(document=document, blocks=(title, *blocks))
 
 
 def _registry(context: typer.Context) -> Registry:

@@ -11,7 +11,7 @@ from featurekit.cli.answer import Answer
 from featurekit.cli.context import invocation
 from featurekit.cli.show_replay import replay_answer
 from featurekit.clock import parse_instant
-from featurekit.consistency.files import check_writable, write_whole
+from featurekit.consistency.files import check_writable, write_report
 from featurekit.consistency.replay.logged import ReplayRule
 from featurekit.consistency.replay.replay import MOST_LATE, ReplayLimits
 from featurekit.feature_store import FeatureStore
@@ -37,9 +37,13 @@ def replay(
     max_late: Annotated[
         float, typer.Option("--max-late", metavar="SHARE", help="Which share of a view's answers may have been late.")
     ] = MOST_LATE,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page.")] = None,
     report_json: Annotated[
         Path | None, typer.Option("--report-json", metavar="FILE", help="Write the report as JSON.")
     ] = None,
+    no_record: Annotated[
+        bool, typer.Option("--no-record", help="Leave the run out of what check history lists.")
+    ] = False,
 ) -> Answer:
     """Compare what was really served with what training says of the same requests.
 
@@ -47,7 +51,7 @@ def replay(
     beside it, and says of each difference which of the two it is about; late answers are told apart from both. Needs no
     online store. Exits with 1 where something differs, was late too often, or could not be compared.
     """
-    check_writable(report_json)
+    check_writable(html, report_json)
     rule = ReplayRule(
         share=share,
         max_rows=max_requests,
@@ -56,7 +60,7 @@ def replay(
         until=None if until is None else parse_instant(until),
     )
     with FeatureStore(invocation(context).settings()) as store:
-        report = store.replay(log.absolute(), services or (), rule=rule, limits=ReplayLimits(most_late=max_late))
-    if report_json is not None:
-        write_whole(report_json, report.to_json())
+        limits = ReplayLimits(most_late=max_late)
+        report = store.replay(log.absolute(), services or (), rule=rule, limits=limits, record=not no_record)
+    write_report(report, html=html, json=report_json)
     return replay_answer(report)

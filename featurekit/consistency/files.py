@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Protocol
 
-from featurekit.consistency.report import ConsistencyReport
 from featurekit.errors import InputError
 
 
@@ -21,7 +21,15 @@ def check_writable(*paths: Path | None) -> None:
             )
 
 
-def write_report(report: ConsistencyReport, *, html: Path | None = None, json: Path | None = None) -> None:
+class Report(Protocol):
+    """What has both forms."""
+
+    def to_html(self) -> str: ...
+
+    def to_json(self) -> str: ...
+
+
+def write_report(report: Report, *, html: Path | None = None, json: Path | None = None) -> None:
     """Write the report in the forms that have a path; a reader of the path sees the old file or the whole new one."""
     if html is not None:
         write_whole(html, report.to_html())

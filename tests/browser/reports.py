@@ -8,6 +8,16 @@ from featurekit.consistency.described import DescribedField, DescribedSlot, Desc
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.findings import Evidence, Finding
 from featurekit.consistency.differences import Differences
+from featurekit.consistency.replay.freshness import Freshness
+from featurekit.consistency.replay.report import (
+    Day,
+    FieldReplay,
+    OnDemandReplay,
+    Question,
+    ReplayReport,
+    ServiceReplay,
+    ViewReplay,
+)
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.trend import FieldDay, Trend, ViewDay
 from featurekit.consistency.view_report import Breach, FieldReport, StratumReport, ViewReport
@@ -218,4 +228,69 @@ def _described() -> DescribedView:
         owner="ops-ml",
         description="How punctual a carrier's departures have been.",
         fields=tuple(map(field, NAMES)),
+    )
+
+
+def replay_report() -> ReplayReport:
+    """Return a replay in which a view was late, a mean is wrong, and a logarithm was forgotten on demand."""
+    service = ServiceReplay(
+        service="flight_delay",
+        logged=12_480,
+        sampled=5_000,
+        forgotten=3,
+        other_versions=0,
+        other_places=120,
+        start=AS_OF - 3 * DAY,
+        end=AT,
+        views=(
+            ViewReplay(
+                alias="carrier_punctuality",
+                view="carrier_punctuality",
+                fingerprint="9f3c" * 16,
+                rows=5_000,
+                freshness=Freshness(on_time=4_700, late={1: 280, 2: 20}, late_share=0.06, oldest=61 * HOUR),
+                fields=(
+                    _replayed("carrier_punctuality.mean_delay_7d", Question.LOGIC, wrong=310),
+                    _replayed("carrier_punctuality.flights_7d", Question.LOGIC),
+                ),
+                findings=(_finding(Cause.NULL_FILLED_WITH_ZERO, "mean_delay_7d", 310, remedy="Leave the value NULL."),),
+            ),
+        ),
+        on_demand=(
+            OnDemandReplay(
+                fingerprint="5e1f" * 16,
+                fields=(_replayed("trip.flights_log", Question.EVALUATOR, wrong=2_000),),
+                findings=(),
+            ),
+        ),
+        answered_by=(),
+        most_late=0.01,
+    )
+    return ReplayReport(
+        project="flights",
+        environment="prod",
+        log="served",
+        seed="",
+        share=1.0,
+        at=AT,
+        services=(service,),
+        run=44,
+    )
+
+
+def _replayed(name: str, question: Question, *, wrong: int = 0) -> FieldReplay:
+    days = tuple(
+        Day(start=AS_OF - at * DAY, compared=1_250, differing=part, share=part / 1_250)
+        for at, part in ((3, 0), (2, 0), (1, wrong // 2), (0, wrong - wrong // 2))
+    )
+    counts = _counts(match=5_000 - wrong, mismatch=wrong)
+    return FieldReplay(
+        name=name,
+        type="double",
+        question=question,
+        counts=counts,
+        unavailable=0,
+        degraded=0,
+        share=wrong / 5_000,
+        days=days,
     )

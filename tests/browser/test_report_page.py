@@ -13,7 +13,7 @@ from featurekit.consistency.page.render import render_page
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.view_report import FieldReport
 from tests.browser.conftest import Open
-from tests.browser.reports import right_report, wrong_report
+from tests.browser.reports import replay_report, right_report, wrong_report
 
 WINDOWS = [(375, "light"), (375, "dark"), (1280, "light"), (1280, "dark")]
 PAGE = wrong_report().to_html()
@@ -104,13 +104,35 @@ def test_a_person_gets_from_the_verdict_to_a_source_row(open_page: Open, width: 
     assert [url.partition(":")[0] for url in found.requests] == ["file"]
 
 
-def test_links_lead_somewhere_and_one_into_a_fold_opens_it(open_page: Open) -> None:
-    page = open_page(PAGE).page
+def lead_somewhere(page: Page) -> bool:
+    """Return whether every link of the page has a target, and each target a name of its own."""
     names = page.evaluate("[...document.querySelectorAll('[id]')].map((element) => element.id)")
     links = page.evaluate("[...document.links].map((link) => link.getAttribute('href').slice(1))")
-    assert len(names) == len(set(names))
-    assert set(links) <= set(names)
+    return len(names) == len(set(names)) and set(links) <= set(names)
 
+
+def test_a_replay_keeps_its_three_questions_apart(open_page: Open) -> None:
+    found = open_page(replay_report().to_html(), width=375)
+    told = [" ".join(fact.inner_text().split()) for fact in found.page.locator("header .facts > div").all()]
+    assert told == [
+        "Replayed 5,000 of 12,480 logged rows",
+        "Freshness 300 late of 5,000 answers of a view",
+        "Logic 310 differ from their own as-of's values",
+        "Evaluator 2,000 differ from what their inputs make",
+    ]
+    assert fields(found.page) == [
+        "on demand.trip.flights_log",
+        "carrier_punctuality.mean_delay_7d",
+        "carrier_punctuality.flights_7d",
+    ]
+    assert lead_somewhere(found.page)
+    assert found.page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert found.complaints == []
+
+
+def test_links_lead_somewhere_and_one_into_a_fold_opens_it(open_page: Open) -> None:
+    page = open_page(PAGE).page
+    assert lead_somewhere(page)
     shown = page.locator('[id="field-carrier_punctuality.mean_delay_7d"]')
     assert not shown.locator(".lineage").is_visible()
     page.locator("table.fields").get_by_role("link", name="carrier_punctuality.mean_delay_7d").click()

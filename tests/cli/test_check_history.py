@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from featurekit.clock import DAY
-from featurekit.consistency.recording import recorded
+from featurekit.consistency.recording import recorded, recorded_replay
 from featurekit.consistency.report import ConsistencyReport
 from featurekit.registry.check_run import Retention
 from featurekit.registry.registry import Registry
-from tests.browser.reports import AS_OF, AT, right_report, wrong_report
+from tests.browser.reports import AS_OF, AT, replay_report, right_report, wrong_report
 from tests.cli.conftest import Cli
 
 Keep = Callable[[ConsistencyReport, int], ConsistencyReport]
@@ -38,7 +38,7 @@ def keep(registry: Registry) -> Keep:
             for view in report.views
         )
         daily = replace(report, at=AT + day * DAY, run=None, views=views)
-        return recorded(daily, registry.checks, at=daily.at, retention=Retention())
+        return recorded(daily, registry.checks, at=daily.at, retention=Retention(), forgotten=lambda: False)
 
     return kept
 
@@ -81,6 +81,34 @@ def test_a_run_is_shown_again_as_it_was(cli: Cli, keep: Keep, project: Path) -> 
     )
     assert "or     previous refresh, which would explain the same" in " ".join(shown.stdout.split("\n"))
     assert "do     Keep doubles as doubles on the way to the store." in shown.stdout
+
+
+def test_a_replay_is_kept_beside_the_checks_and_shown_as_a_page(cli: Cli, registry: Registry, project: Path) -> None:
+    kept = recorded_replay(replay_report(), registry.checks, at=AT, retention=Retention(), forgotten=lambda: False)
+    (run,) = cli("check", "history", "--field", "trip.flights_log", "--json").document["runs"]
+    assert (run["run"], run["kind"], run["views"][0]["fields"][0]["differing"]) == (1, "replay", 2_000)
+    shown = cli("check", "show", "--html", "page.html")
+    assert kept.summary in shown.stdout
+    assert (project / "page.html").read_text() == kept.to_html()
+
+
+def test_a_report_is_not_lost_where_the_registry_fails(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    broken = Registry(f"sqlite:///{tmp_path}/file/registry.db", project="p", environment="e", models=tmp_path)
+    report = recorded(wrong_report(), broken.checks, at=AT, retention=Retention(), forgotten=lambda: False)
+    assert (report.run, report.views) == (wrong_report().run, wrong_report().views)
+    assert "This run is not in the history: the registry's folder can't be made" in report.notes[0]
+    assert report.notes[0] in report.to_html().replace("&#39;", "'")
+
+
+def test_entities_that_are_forgotten_while_a_check_runs_are_in_no_kept_evidence(registry: Registry) -> None:
+    report = recorded(wrong_report(), registry.checks, at=AT, retention=Retention(), forgotten=lambda: True)
+    replay = recorded_replay(replay_report(), registry.checks, at=AT, retention=Retention(), forgotten=lambda: True)
+    for kept, number in ((report, 1), (replay, 2)):
+        text = registry.checks.document(number)
+        assert text == kept.to_json()
+        assert "carrier = " not in text
+        assert "entities were forgotten while the check ran" in text
 
 
 def test_what_is_not_kept_is_told_with_what_to_try(cli: Cli, keep: Keep) -> None:

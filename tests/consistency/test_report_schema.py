@@ -9,13 +9,18 @@ from typing import Any
 import jsonschema
 import pytest
 
+from featurekit.consistency.replay.report import ReplayReport
 from featurekit.consistency.report import ConsistencyReport
-from tests.browser.reports import right_report, wrong_report
+from tests.browser.reports import replay_report, right_report, wrong_report
 from tests.consistency.test_report import OUTCOMES, report
 
 ROOT = Path(__file__).parents[2]
-SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/schemas/consistency-report.schema.json").read_text())
-REPORTS: dict[str, ConsistencyReport] = {
+SCHEMAS: dict[str, dict[str, Any]] = {
+    kind: json.loads((ROOT / "docs" / "schemas" / f"{name}-report.schema.json").read_text())
+    for kind, name in (("store", "consistency"), ("replay", "replay"))
+}
+REPORTS: dict[str, ConsistencyReport | ReplayReport] = {
+    "a replay": replay_report(),
     "all that can be in one": wrong_report(),
     "all agrees": right_report(),
     "no view": report(),
@@ -25,15 +30,16 @@ REPORTS: dict[str, ConsistencyReport] = {
 
 def check_schema(document: Any) -> None:
     """Raise ValidationError where a report's document is not what the schema says."""
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    jsonschema.Draft202012Validator(SCHEMAS[document["kind"]]).validate(document)
 
 
-def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_the_schema_is_one(kind: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[kind])
 
 
 @pytest.mark.parametrize("each", REPORTS.values(), ids=REPORTS)
-def test_every_report_is_valid(each: ConsistencyReport) -> None:
+def test_every_report_is_valid(each: ConsistencyReport | ReplayReport) -> None:
     check_schema(json.loads(each.to_json()))
 
 

@@ -5,7 +5,7 @@ Text is no part of a drawing: a stretched letter can't be read, and a reader wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
@@ -52,6 +52,17 @@ class Gauge:
     mark: float | None
     tone: str
     words: str
+
+
+def days_together(trends: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the days of several trends as one trend: each field's share counts as much as it has cells."""
+    days: dict[str, dict[str, Any]] = {}
+    for point in (point for trend in trends for point in trend if point["cells"]):
+        day = days.setdefault(point["day"], {"day": point["day"], "cells": 0, "differing": 0, "weighed": 0.0})
+        day["cells"] += point["cells"]
+        day["differing"] += point["differing"]
+        day["weighed"] += point["share"] * point["cells"]
+    return [{**day, "share": day["weighed"] / day["cells"]} for _, day in sorted(days.items())]
 
 
 def days_chart(trend: Sequence[Mapping[str, Any]], what: str) -> Chart | None:

@@ -12,13 +12,19 @@ from typing import Any, Final
 import jinja2
 
 from featurekit.consistency.page import words
-from featurekit.consistency.page.story import tell
+from featurekit.consistency.page.of_replay import tell_replay
+from featurekit.consistency.page.of_store import tell_store
+from featurekit.consistency.page.story import Story
+from featurekit.errors import InputError
 
 _FOLDER: Final = Path(__file__).parent
 
 
 def render_page(document: Mapping[str, Any]) -> str:
-    """Return the page of a report's document, format 2, of this run or of one that the history has kept."""
+    """Return the page of a report's document, of this run or of one that the history has kept.
+
+    InputError for a document of a format that is not known here.
+    """
     style, script = _read("page.css"), _read("page.js")
     # Only these two texts may run or style: an entity's key that got past the escaping would still be only text.
     policy = (
@@ -26,7 +32,21 @@ def render_page(document: Mapping[str, Any]) -> str:
         f"style-src {_digest(style)}; script-src {_digest(script)}"
     )
     template = _environment().get_template("page.html.j2")
-    return template.render(story=tell(document), style=style, script=script, policy=policy)
+    return template.render(story=_story(document), style=style, script=script, policy=policy)
+
+
+def _story(document: Mapping[str, Any]) -> Story:
+    match document:
+        case {"kind": "store", "format": 2}:
+            return tell_store(document)
+        case {"kind": "replay", "format": 1}:
+            return tell_replay(document)
+        case _:
+            raise InputError(
+                f"a report of format {document.get('format')} can't be shown",
+                why="another featurekit has written it",
+                try_="show it with that one",
+            )
 
 
 @cache

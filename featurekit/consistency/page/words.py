@@ -7,13 +7,13 @@ import re
 from featurekit.clock import SECOND, format_duration
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "day"), counted(1200, "row")
-    ('1 day', '1,200 rows')
+    >>> counted(1, "day"), counted(1200, "row"), counted(2, "refresh", "refreshes")
+    ('1 day', '1,200 rows', '2 refreshes')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def share(part: float | None) -> str:
@@ -81,3 +81,12 @@ def parts(name: str) -> list[str]:
     ['route_', 'load.', 'flights_', '1d']
     """
     return re.findall(r"[^._]+[._]*|[._]+", name)
+
+
+def anchor(kind: str, name: str) -> str:
+    """Return what links call the place of something.
+
+    >>> anchor("field", "route_load.flights_1d"), anchor("view", "score: on demand")
+    ('field-route_load.flights_1d', 'view-score-on-demand')
+    """
+    return re.sub(r"[^\w.]+", "-", f"{kind}-{name}")

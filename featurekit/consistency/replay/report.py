@@ -11,7 +11,9 @@ from typing import Any, Final
 from featurekit.clock import SECOND, Instant, format_instant
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.findings import Finding
+from featurekit.consistency.page.render import render_page
 from featurekit.consistency.replay.freshness import Freshness
+from featurekit.consistency.report_document import findings_document, instant
 
 REPLAY_FORMAT: Final = 1
 
@@ -168,7 +170,11 @@ class ServiceReplay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayReport:
-    """What was served, by the log, beside what training says of the same requests."""
+    """What was served, by the log, beside what training says of the same requests.
+
+    `run` is its number in the history, None where it is not kept; `notes` are what a reader has to know beside the
+    numbers.
+    """
 
     project: str
     environment: str
@@ -177,6 +183,8 @@ class ReplayReport:
     share: float
     at: Instant
     services: tuple[ServiceReplay, ...]
+    run: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -199,9 +207,18 @@ class ReplayReport:
 
     def to_json(self) -> str:
         """Return the report as JSON with stable content; instants are ISO text in UTC, spans seconds."""
-        content = {
+        return json.dumps(self.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_html(self) -> str:
+        """Return the report as one self-contained page."""
+        return render_page(self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return what the JSON says, as docs/schemas/replay-report.schema.json has it."""
+        return {
             "format": REPLAY_FORMAT,
             "kind": "replay",
+            "run": self.run,
             "project": self.project,
             "environment": self.environment,
             "log": self.log,
@@ -211,9 +228,9 @@ class ReplayReport:
             "passed": self.passed,
             "exit_code": self.exit_code,
             "summary": self.summary,
+            "notes": list(self.notes),
             "services": [_service(each) for each in self.services],
         }
-        return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _problems(replay: ServiceReplay) -> Iterator[str]:
@@ -244,8 +261,8 @@ def _service(replay: ServiceReplay) -> dict[str, Any]:
             "other_versions": replay.other_versions,
             "other_places": replay.other_places,
         },
-        "from": _instant(replay.start),
-        "to": _instant(replay.end),
+        "from": instant(replay.start),
+        "to": instant(replay.end),
         "values": {
             "compared": replay.compared,
             "logic": replay.differing(Question.LOGIC),
@@ -257,7 +274,7 @@ def _service(replay: ServiceReplay) -> dict[str, Any]:
             {
                 "fingerprint": each.fingerprint,
                 "fields": [_field(field) for field in each.fields],
-                "findings": [_finding(finding) for finding in each.findings],
+                "findings": findings_document(each.findings),
             }
             for each in replay.on_demand
         ],
@@ -296,7 +313,7 @@ def _view(view: ViewReplay) -> dict[str, Any]:
             "oldest_seconds": None if fresh.oldest is None else fresh.oldest / SECOND,
         },
         "fields": [_field(field) for field in view.fields],
-        "findings": [_finding(finding) for finding in view.findings],
+        "findings": findings_document(view.findings),
     }
 
 
@@ -326,31 +343,3 @@ def _field(field: FieldReplay) -> dict[str, Any]:
             for day in field.days
         ],
     }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "cause": finding.cause.value,
-        "field": finding.field,
-        "count": finding.count,
-        "share": finding.share,
-        "confidence": finding.confidence,
-        "also": [cause.value for cause in finding.also],
-        "remedy": finding.remedy,
-        "since": _instant(finding.since),
-        "evidence": [
-            {
-                "entity": each.entity,
-                "field": each.field,
-                "served": each.served,
-                "recomputed": each.recomputed,
-                "explanation": each.explanation,
-                "source_rows": list(each.source_rows),
-            }
-            for each in finding.evidence
-        ],
-    }
-
-
-def _instant(instant: Instant | None) -> str | None:
-    return None if instant is None else format_instant(instant)
