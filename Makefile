@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
@@ -108,6 +108,9 @@ bench-cache: setup ## lookups that the client's cache answers, beside those that
 
 bench-online: setup ## lookups beside a raw MGET of the same bytes and beside Feast, on one Redis server; memory too
 	$(RUN) -m benchmarks.bench_online
+
+bench-attribution: setup ## faults of known cost in what was served: what check attribute tells of what the model lost
+	$(RUN) -m benchmarks.attribution
 
 bench-imports: setup ## what importing the lookup client costs, and that it loads nothing heavy
 	$(RUN) -m benchmarks.bench_imports
