@@ -30,6 +30,7 @@ FeaturekitError
 │   ├── BatchEngineError           Spark failed
 │   ├── HistoryError               the folder of kept rows can't be written or read
 │   ├── RefreshRunningError        another run computes it at this moment
+│   ├── AlertError                 a sink did not take an alert, which is kept
 │   ├── JavaMissingError           no Java runtime for Spark
 │   └── RuntimeUnavailableError    the model runtime or its device is not there
 ├── MaterializeErrors          exit as the worst of its failures (featurekit.materializing)
@@ -220,6 +221,22 @@ class HistoryError(OutsideError):
 
 class RefreshRunningError(OutsideError):
     pass
+
+
+class AlertError(OutsideError):
+    """A sink did not take an alert; `is_transient` says whether trying again may help."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        why: str | None = None,
+        try_: str | None = None,
+        is_transient: bool = False,
+    ) -> None:
+        super().__init__(what, where=where, why=why, try_=try_)
+        self.is_transient = is_transient
 
 
 class JavaMissingError(OutsideError):

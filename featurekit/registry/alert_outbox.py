@@ -12,7 +12,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
-from featurekit.clock import DAY, MINUTE, Instant
+from featurekit.clock import DAY, HOUR, MINUTE, Instant
 from featurekit.registry.database import Database
 from featurekit.registry.operations_tables import ALERT_CONDITIONS, ALERTS
 
@@ -98,9 +98,9 @@ class AlertOutbox:
         with self._database.writing() as connection:
             connection.execute(update(ALERTS).where(self._one(alert)).values(is_sent=True, failure=None))
 
-    def failed(self, alert: PendingAlert, failure: str) -> None:
-        """Record why a sink did not take it, and let the next who looks try again."""
-        values = {"failure": failure, "claimed_until": 0}
+    def failed(self, alert: PendingAlert, failure: str, *, at: Instant) -> None:
+        """Record why a sink did not take it; who looks later tries again: a minute later, then two, up to an hour."""
+        values = {"failure": failure, "claimed_until": at + min(2 ** min(alert.tries, 6) * MINUTE, HOUR)}
         with self._database.writing() as connection:
             connection.execute(update(ALERTS).where(self._one(alert)).values(**values))
 

@@ -60,6 +60,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.consistency": 6,
     "featurekit.serving": 6,
     "featurekit.monitoring": 6,
+    "featurekit.alerting": 6,  # who is told of what turned red, and until it is taken
     "featurekit.apply": 6,
     "featurekit.computing": 6,  # from the refresh before, or in full
     "featurekit.leasing": 6,  # no two runs compute one refresh at a time
@@ -123,7 +124,8 @@ OWNERS: Mapping[str, Owner] = {
     "rich": Owner(modules=everything_in("featurekit.cli")),
     "starlette": Owner(modules=("featurekit.serving.app", "featurekit.serving.server")),
     "uvicorn": Owner(modules=("featurekit.serving.server", "featurekit.serving.connections")),
-    "prometheus_client": Owner(modules=("featurekit.monitoring.metrics",)),
+    "prometheus_client": Owner(modules=everything_in("featurekit.monitoring")),
+    "tenacity": Owner(modules=("featurekit.alerting.delivery",)),
     "sqlalchemy": Owner(modules=everything_in("featurekit.registry")),
     "jinja2": Owner(modules=("featurekit.consistency.page.render",)),
     "onnxruntime": Owner(modules=("featurekit.serving.runtime",)),

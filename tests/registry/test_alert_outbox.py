@@ -27,11 +27,15 @@ def test_an_alert_waits_for_each_sink_until_it_took_it(registry: Registry) -> No
     assert registry.alerts.claim(first, at=TODAY)
     registry.alerts.sent(first)
     assert registry.alerts.claim(second, at=TODAY)
-    registry.alerts.failed(second, "refused")
+    registry.alerts.failed(second, "refused", at=TODAY)
 
     (left,) = pending(registry)
     assert (left.sink, left.tries) == ("webhook", 1)
-    assert registry.alerts.claim(left, at=TODAY)
+    assert not registry.alerts.claim(left, at=TODAY)
+    assert registry.alerts.claim(left, at=TODAY + MINUTE)
+    registry.alerts.failed(left, "refused again", at=TODAY + MINUTE)
+    assert not registry.alerts.claim(left, at=TODAY + 2 * MINUTE)
+    assert registry.alerts.claim(left, at=TODAY + 3 * MINUTE)
 
 
 def test_what_is_decided_sees_the_conditions_kept_before(registry: Registry) -> None:
