@@ -13,8 +13,10 @@ from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, Codes, FieldSpec, Flags
 from featurekit.consistency.compare import FieldComparison, compare_fields, without_proof
 from featurekit.consistency.diagnosis.causes import Cause, Refresh, RowState, StoredRow
-from featurekit.consistency.diagnosis.diagnose import EVIDENCE_ROWS, Compared, diagnose, unlabelled_mismatches
-from featurekit.consistency.diagnosis.findings import Evidence, Finding
+from featurekit.consistency.diagnosis.compared import Compared
+from featurekit.consistency.diagnosis.counterfactuals import Counterfactuals
+from featurekit.consistency.diagnosis.diagnose import diagnose
+from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS, Evidence, Finding
 from featurekit.consistency.differences import differences
 from featurekit.consistency.entity_keys import decode_entity_key, show_entity
 from featurekit.consistency.population import OfflineKeys, OnlineKeys, offline_entities, view_keys
@@ -249,11 +251,17 @@ def _findings(
         recomputed=both.recomputed,
         comparisons=both.comparisons,
     )
-    if len(chosen := unlabelled_mismatches(compared)):
-        values = [sampled.values[at] for at in chosen]
-        answers = recompute_answers(sources.engine, view, fields, values, previous)
-        compared = replace(compared, previous=answers, previous_rows=np.asarray(chosen, np.intp))
-    return diagnose(compared)
+    rows = len(sampled.values)
+    worlds = Counterfactuals(
+        sources.engine,
+        view,
+        fields,
+        sampled.values,
+        np.full(rows, space.as_of, np.int64),
+        asked_at=np.full(rows, sources.at, np.int64),
+        previous=() if sources.earlier is None else sources.earlier(view),
+    )
+    return diagnose(compared, worlds)
 
 
 def _stray_keys(keys: Sequence[bytes]) -> tuple[Finding, ...]:

@@ -14,7 +14,7 @@ from featurekit.consistency.cells import Cells, FieldSpec, Flags, float_bits
 from featurekit.consistency.diagnosis.cell_values import as_doubles, is_temporal, present
 from featurekit.online.nested_arrow import value_bytes
 from featurekit.status import Status
-from featurekit.types import Float32, Float64, is_integer, is_nested
+from featurekit.types import Float32, Float64, is_integer, is_nested, is_numeric
 
 Numbers = npt.NDArray[np.int64]
 
@@ -60,6 +60,17 @@ class Coding:
         as_honest = own & close(cells, self.honest_cells, self.spec) & ~as_served
         found = np.where(as_honest & (found != self.served), self.honest, found)
         return np.where(as_served, self.served, found)
+
+    def closer(self, cells: Cells, rows: Numbers) -> float:
+        """Return the share of some rows in which a number is nearer to the served one than the honest one is."""
+        kind = self.spec.type
+        if not (is_numeric(kind) or is_temporal(kind)):
+            return 0.0
+        served, honest, other = (
+            as_doubles(each.values, kind)[rows] for each in (self.served_cells, self.honest_cells, cells)
+        )
+        with np.errstate(invalid="ignore"):
+            return float((np.abs(other - served) < np.abs(honest - served)).mean())
 
     def tiled(self, rows: Numbers, times: int) -> Coding:
         """Return the coding of some rows, repeated: for several worlds of these rows after one another."""
@@ -132,8 +143,18 @@ def _float_bits(numbers: npt.NDArray[np.float64], own: Flags) -> npt.NDArray[np.
     whole = (np.abs(mantissas) * 2.0**53).astype(np.int64)
     lowest = whole & -whole
     used = 53 - np.log2(np.maximum(lowest, 1))
-    bits = np.where(whole == 0, 2, used + 2)
+    bits = np.minimum(np.where(whole == 0, 2, used + 2), 3.3 * _digits(numbers) + 2)
     return _bounded(np.where(np.isfinite(numbers), bits, 10), own)
+
+
+def _digits(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return how many decimal digits write each number, 7 for more than six: 1.1 is round, whatever its bits are."""
+    sizes = np.abs(np.where(np.isfinite(numbers) & (numbers != 0), numbers, 1.0))
+    leading = sizes / 10.0 ** np.floor(np.log10(sizes))
+    found = np.full(len(numbers), 7.0)
+    for digits in range(6, 0, -1):
+        found[np.abs(np.round(leading, digits - 1) - leading) <= 1e-14 * leading] = digits
+    return found
 
 
 def _bounded(bits: npt.NDArray[np.float64], own: Flags) -> npt.NDArray[np.float64]:

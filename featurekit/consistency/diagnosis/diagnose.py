@@ -17,8 +17,9 @@ from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.choose import Choice, choose, supports
 from featurekit.consistency.diagnosis.coding import Numbers
 from featurekit.consistency.diagnosis.compared import Compared
+from featurekit.consistency.diagnosis.counterfactuals import Counterfactuals, World
 from featurekit.consistency.diagnosis.factors import Factor
-from featurekit.consistency.diagnosis.field_cases import World, field_cases, field_codings, presence_case, supported
+from featurekit.consistency.diagnosis.field_cases import field_cases, field_codings, presence_case, supported
 from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS, Evidence, Finding, by_weight
 from featurekit.consistency.diagnosis.key_factors import other_rows
 from featurekit.consistency.diagnosis.remedies import REMEDIES
@@ -30,11 +31,13 @@ __all__ = ["EVIDENCE_ROWS", "Compared", "World", "diagnose", "unlabelled_mismatc
 UNEXPLAINED = "Nothing that was tried explains the served value."
 
 
-def diagnose(compared: Compared, worlds: Iterable[World] = ()) -> tuple[Finding, ...]:
+def diagnose(
+    compared: Compared, counterfactuals: Counterfactuals | None = None, worlds: Iterable[World] = ()
+) -> tuple[Finding, ...]:
     """Return what differs and why, what matters most first; empty where everything agrees.
 
-    `worlds` are answers for the same rows, each with one factor changed. They are asked for only where cells differ
-    whose row says nothing by itself.
+    `counterfactuals` make the worlds in which one thing was otherwise, for the same rows; `worlds` are more of them.
+    They are asked for only where something differs that the stored row does not say itself.
     """
     labels = row_causes(compared)
     settled = np.array([cause is not None for cause in labels], np.bool_)
@@ -44,11 +47,15 @@ def diagnose(compared: Compared, worlds: Iterable[World] = ()) -> tuple[Finding,
         return by_weight(_row_findings(labels, compared))
     codings = field_codings(compared)
     known = [*_previous(compared), *worlds]
+    if counterfactuals is not None:
+        names = {name for name, each in compared.comparisons.items() if (each.differs & ~settled).any()}
+        known += counterfactuals.worlds(compared.recomputed, names)
     known += [
         World(factors=(factor,), answers=answers)
         for factor, answers in other_rows(list(codings.values()), compared.recomputed, differs)
     ]
-    cases = field_cases(compared, codings, settled, known)
+    pairs = _no_pairs if counterfactuals is None else counterfactuals.pairs
+    cases = field_cases(compared, codings, settled, known, pairs)
     findings: list[Finding] = []
     if absent.any() and known:
         case = presence_case(compared, absent, settled & ~absent, known)
@@ -67,6 +74,10 @@ def diagnose(compared: Compared, worlds: Iterable[World] = ()) -> tuple[Finding,
             findings.append(_unexplained(unknown, spec, total, compared))
         assert name == spec.name
     return by_weight(findings)
+
+
+def _no_pairs(_factors: Sequence[Factor]) -> Iterator[World]:
+    return iter(())
 
 
 def _row_findings(labels: Sequence[Cause | None], compared: Compared) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from featurekit.consistency.diagnosis.chance import Chance
 from featurekit.consistency.diagnosis.choose import Candidate, FieldCase, Support, supports
 from featurekit.consistency.diagnosis.coding import OTHER, Coding, Numbers, coded
 from featurekit.consistency.diagnosis.compared import Compared
+from featurekit.consistency.diagnosis.counterfactuals import World
 from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.found_factors import found_factors
 from featurekit.consistency.diagnosis.pairs import value_pairs
@@ -27,16 +28,10 @@ PRESENCE: Final = FieldSpec(name="", type=Boolean(), is_latest=False, default=No
 """Whether there is a row, as if it were a field."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What would have been answered, had one thing been otherwise; two where two were."""
-
-    factors: tuple[Factor, ...]
-    answers: Answers
-
-
-WorldPairs = Callable[[Sequence[tuple[Factor, ...]]], Sequence[World]]
-"""Makes worlds of two factors each, of those that are promising."""
+_MOST_SUPPORT: Final = 20.0
+_PROMISING: Final = 8
+WorldPairs = Callable[[Sequence[Factor]], Iterator[World]]
+"""Makes worlds of two factors each."""
 
 
 def field_codings(compared: Compared) -> dict[str, Coding]:
@@ -53,7 +48,7 @@ def field_codings(compared: Compared) -> dict[str, Coding]:
 
 
 def field_cases(
-    compared: Compared, codings: Mapping[str, Coding], settled: Flags, worlds: Sequence[World]
+    compared: Compared, codings: Mapping[str, Coding], settled: Flags, worlds: Sequence[World], pairs: WorldPairs
 ) -> dict[str, FieldCase]:
     """Return a case for each field in which a row without a cause of its own differs."""
     cases: dict[str, FieldCase] = {}
@@ -63,7 +58,7 @@ def field_cases(
         if open_.any():
             undecided = np.isin(comparison.verdicts, (Verdict.INDETERMINATE, Verdict.UNAVAILABLE))
             chance = Chance(coding=coding, differs=open_, settled=settled | undecided)
-            cases[name] = _case(chance, name, compared, worlds)
+            cases[name] = _case(chance, compared, worlds, pairs)
     return _with_support(cases)
 
 
@@ -86,9 +81,6 @@ def supported(case: FieldCase, others: Sequence[Support]) -> FieldCase:
     return replace(case, support={told: min(bits, _MOST_SUPPORT) for told, bits in total.items()})
 
 
-_MOST_SUPPORT: Final = 20.0
-
-
 def _with_support(cases: Mapping[str, FieldCase]) -> dict[str, FieldCase]:
     found = {name: supports(case.chance, case.candidates) for name, case in cases.items()}
     return {
@@ -96,8 +88,9 @@ def _with_support(cases: Mapping[str, FieldCase]) -> dict[str, FieldCase]:
     }
 
 
-def _case(chance: Chance, name: str, compared: Compared, worlds: Sequence[World]) -> FieldCase:
+def _case(chance: Chance, compared: Compared, worlds: Sequence[World], pairs: WorldPairs) -> FieldCase:
     coding = chance.coding
+    name = coding.spec.name
     turns = value_factors(coding.spec)
 
     def turned(factors: Iterator[Factor] | Sequence[Factor]) -> Iterator[Candidate]:
@@ -106,19 +99,34 @@ def _case(chance: Chance, name: str, compared: Compared, worlds: Sequence[World]
             if made is not None:
                 yield Candidate(factors=(factor,), codes=coding.codes(made))
 
-    def paired(asked: Numbers) -> Iterator[Candidate]:
-        singles = [(world.factors[0], world.answers.fields[name]) for world in worlds if len(world.factors) == 1]
-        return value_pairs(coding, asked, singles, turns)
+    def of_world(world: World) -> Candidate:
+        return Candidate(factors=world.factors, codes=_world_codes(coding, world.answers, name, compared.served.found))
 
-    candidates = [
-        Candidate(factors=world.factors, codes=_world_codes(coding, world.answers, name, compared.served.found))
-        for world in worlds
-        if name in world.answers.fields
-    ]
+    singles = [world for world in worlds if name in world.answers.fields]
+
+    def paired(asked: Numbers) -> Iterator[Candidate]:
+        bases = [(world.factors[0], world.answers.fields[name]) for world in singles]
+        yield from value_pairs(coding, asked, bases, turns)
+        for world in pairs(_promising(coding, asked, singles, name)):
+            if name in world.answers.fields:
+                yield of_world(world)
+
+    candidates = [of_world(world) for world in singles]
     candidates += [*turned(turns), *_other_fields(coding, name, compared)]
     return FieldCase(
         chance=chance, candidates=candidates, found=lambda asked: turned(found_factors(coding, asked)), pairs=paired
     )
+
+
+def _promising(coding: Coding, asked: Numbers, worlds: Sequence[World], name: str) -> list[Factor]:
+    """Return the factors that come nearest to the served values: what turns most of them, or brings them closer."""
+    found = []
+    for world in worlds:
+        cells = world.answers.fields[name]
+        hits = float((coding.codes(cells)[asked] == coding.served[asked]).mean())
+        found.append((hits + coding.closer(cells, asked) / 2, world.factors[0]))
+    found.sort(key=lambda each: -each[0])
+    return [factor for share, factor in found[:_PROMISING] if share > 0]
 
 
 def _world_codes(coding: Coding, answers: Answers, name: str, served_found: Flags) -> Numbers:
