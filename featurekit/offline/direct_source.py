@@ -6,7 +6,7 @@ Row expressions are computed by the vector evaluator, which has Spark's bits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,20 +116,24 @@ def read_events(
         event, created = event.filter(kept), created.filter(kept)
     keys = tuple(source_columns[key.source_column].cast(to_arrow(key.type)) for key in view.keys)
     never = pa.nulls(len(event), pa.int64())
-    return keys, event_inputs(view, source_columns, event.cast(pa.int64()), created.cast(pa.int64()), never)
+    times = {"$event": event.cast(pa.int64()), "$created": created.cast(pa.int64()), "$superseded": never}
+    return keys, event_inputs(
+        view, times, source_columns, lambda nodes: computed(nodes, source_columns, view.columns, len(event))
+    )
 
 
 def event_inputs(
-    view: CompiledView, columns: Mapping[str, pa.Array], event: pa.Array, created: pa.Array, superseded: pa.Array
+    view: CompiledView,
+    times: Mapping[str, pa.Array],
+    columns: Mapping[str, pa.Array],
+    values: Callable[[list[Node]], list[pa.Array]],
 ) -> pa.Table:
-    """Return the inputs of a view's events, as `read_events` does, by source columns and instants in microseconds."""
+    """Return the inputs of a view's events as `read_events` does; `values` computes expressions over `columns`."""
     expressions, latest = RowExpressions.of(view), latest_arguments(view)
     # By label: `max(b) FILTER (WHERE b)` takes one node as an argument and as a filter.
     named = [*expressions.arguments.items(), *expressions.filters.items(), *latest.items()]
-    values = computed([node for node, _ in named], columns, view.columns, len(event))
-    found = {label: value for (_, label), value in zip(named, values, strict=True)}
+    found = dict(zip((label for _, label in named), values([node for node, _ in named]), strict=True))
     found |= {label: canonical_column(found[label]) for label in expressions.arguments.values()}
-    times = {"$event": event, "$created": created, "$superseded": superseded}
     ordering = {f"$.{column.name}": columns[column.name] for column in view.columns}
     return pa.table({**times, **found, **ordering})
 

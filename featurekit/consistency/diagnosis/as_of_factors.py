@@ -13,8 +13,8 @@ from featurekit.clock import DAY, HOUR, Instant, format_duration
 from featurekit.compiled import CompiledView
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.factors import Factor
-from featurekit.consistency.diagnosis.source_rows import REFRESHES
-from featurekit.consistency.diagnosis.zones import offsets
+from featurekit.consistency.diagnosis.source_rows import REFRESHES_AFTER, REFRESHES_BEFORE
+from featurekit.consistency.diagnosis.zones import offsets_around
 from featurekit.grid import Grid, first_instant
 from featurekit.windows import date_at
 
@@ -37,21 +37,23 @@ def as_of_factors(view: CompiledView, as_ofs: Ints, asked_at: Ints | None) -> It
 
 def _candidates(view: CompiledView, as_ofs: Ints, asked_at: Ints | None) -> Iterator[Factor]:
     grid = view.view.grid
-    for steps in range(1, REFRESHES + 1):
+    for steps in range(1, REFRESHES_BEFORE + 1):
         told = "The value is that of the refresh before."
         if steps > 1:
             told = f"The value is that of the refresh {steps} refreshes before."
-        yield Factor(cause=Cause.PREVIOUS_REFRESH, told=told, as_ofs=partial(previous, grid, steps), extra=steps - 1)
+        yield Factor(
+            cause=Cause.PREVIOUS_REFRESH, told=told, as_ofs=partial(previous, grid, steps), extra=_rarer(steps)
+        )
     told = "Rows at the very as-of are counted, and those at the window's start are not."
     yield Factor(cause=Cause.BOUND_CLOSED, told=told, as_ofs=partial(moved, 1))
     if asked_at is not None:
         told = "The value is as of the request's own time, not of the refresh that answers it."
         yield Factor(cause=Cause.REQUEST_TIME, told=told, as_ofs=lambda _: asked_at)
-    for steps in range(1, REFRESHES + 1):
+    for steps in range(1, REFRESHES_AFTER + 1):
         told = "The value knows what came after the refresh, up to the next one."
         if steps > 1:
             told = f"The value knows what came after the refresh, up to the {steps} next ones."
-        yield Factor(cause=Cause.LATER_REFRESH, told=told, as_ofs=partial(following, grid, steps), extra=steps - 1)
+        yield Factor(cause=Cause.LATER_REFRESH, told=told, as_ofs=partial(following, grid, steps), extra=_rarer(steps))
     for zone in dict.fromkeys((grid.timezone, view.source.timezone, None)):
         yield from _whole_days(zone, asked_at)
     yield from _shifts(view, as_ofs)
@@ -74,7 +76,7 @@ def _shifts(view: CompiledView, as_ofs: Ints) -> Iterator[Factor]:
     saving = False
     for zone in dict.fromkeys((view.view.refresh.timezone, view.source.timezone)):
         if zone is not None and len(as_ofs):
-            found = np.unique(offsets(np.concatenate([as_ofs, as_ofs - 182 * DAY]), zone)).tolist()
+            found = offsets_around(int(as_ofs.max()), zone)
             saving |= len(found) > 1
             own |= {way * offset: zone for offset in found for way in (1, -1) if offset}
     for offset, zone in own.items():
@@ -88,6 +90,11 @@ def _shifts(view: CompiledView, as_ofs: Ints) -> Iterator[Factor]:
         told = f"The as-of is off by {_signed(hours * HOUR)}."
         extra = 0 if is_saving else _ANY_HOUR
         yield Factor(cause=cause, told=told, as_ofs=partial(moved, hours * HOUR), extra=extra)
+
+
+def _rarer(steps: int) -> int:
+    """Return the bits that it takes to say how many steps it was."""
+    return (steps - 1).bit_length()
 
 
 def _signed(micros: int) -> str:

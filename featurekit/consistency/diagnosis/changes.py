@@ -35,8 +35,10 @@ def changes_of(
     view, rows, as_ofs = computed.view, computed.rows, computed.as_ofs
     view = narrowed(view, {spec.name for spec in computed.fields})
     known = [other for other in previous if _is_computable(other, view, rows)]
+    instants = [*as_of_factors(view, as_ofs, asked_at)]
+    computed.look_at([factor.as_ofs(as_ofs) for factor in instants if factor.as_ofs is not None])
     found = chain(
-        as_of_factors(view, as_ofs, asked_at),
+        instants,
         rows_factors(view, rows, as_ofs),
         (factor for factor in view_factors(view, known) if _is_within(factor, view, rows, as_ofs)),
         input_factors(view, rows),
@@ -85,7 +87,19 @@ def answers_with(computed: Recomputation, factors: Sequence[Factor]) -> Answers 
                 return None
             entities = asked
     rows = tuple(factor.rows for factor in factors if factor.rows is not None)
-    return computed.answers(rows=_InTurn(rows) if rows else None, view=view, as_ofs=as_ofs, entities=entities)
+    return computed.answers(
+        rows=None if not rows else rows[0] if len(rows) == 1 else _InTurn(rows),
+        view=view,
+        as_ofs=None if as_ofs is computed.as_ofs else as_ofs,
+        entities=None if entities is computed.entities else entities,
+        fields=_touched(factors),
+    )
+
+
+def _touched(factors: Sequence[Factor]) -> frozenset[str] | None:
+    """Return the fields that one of the factors is meant for; None where one is meant for all."""
+    fields = [factor.fields for factor in factors if factor.fields is not None]
+    return frozenset().union(*fields) if len(fields) == len(factors) else None
 
 
 @dataclass(frozen=True, slots=True)

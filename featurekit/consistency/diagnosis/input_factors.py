@@ -17,14 +17,17 @@ from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.source_rows import SourceRows
 from featurekit.consistency.diagnosis.visible import groups_of
-from featurekit.expr.nodes import Column, Node
+from featurekit.expr.nodes import Column
 from featurekit.expr.nodes import columns as columns_of
 from featurekit.offline.source import column_name, key_names
 from featurekit.types import Float64, String, is_float, is_integer, is_numeric
 
+Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 ColumnChange = Callable[[pa.Array], pa.Array | None]
 _SCALES: Final = (100.0, 1000.0, 60.0, 3600.0)
+_UNITS: Final = (1.609344, 1.852, 0.3048, 0.45359237)
+"""Miles, nautical miles, feet and pounds."""
 _CURVES: Final[tuple[tuple[str, Callable[[Doubles], Doubles]], ...]] = (
     ("log", np.log),
     ("log1p", np.log1p),
@@ -35,43 +38,53 @@ _CURVES: Final[tuple[tuple[str, Callable[[Doubles], Doubles]], ...]] = (
 
 def input_factors(view: CompiledView, rows: SourceRows) -> Iterator[Factor]:
     """Yield the ways in which a column that the view's features read may have been another; none that changes none."""
-    for column in _read(view):
-        for factor in _of_column(view, column):
+    for column, fields in _read(view).items():
+        for factor in _of_column(view, rows, column, fields):
             assert factor.rows is not None
             if factor.rows(rows) is not None:
                 yield factor
 
 
-def _read(view: CompiledView) -> tuple[Column, ...]:
-    """Return the columns that features and `where` read, apart from the time column, which has factors of its own."""
-    nodes: list[Node] = [] if view.where is None else [view.where]
-    nodes += [part for slot in view.slots for part in (slot.argument, slot.by, slot.filter) if part is not None]
-    found = dict.fromkeys(column for node in nodes for column in columns_of(node))
-    return tuple(column for column in found if column.name != view.source.event_timestamp)
+def _read(view: CompiledView) -> dict[Column, frozenset[str] | None]:
+    """Return the columns that decide values, each with the features that read it; None where `where` does.
+
+    The time column is none of them: it has factors of its own.
+    """
+    read: dict[Column, frozenset[str]] = {}
+    for feature in view.features:
+        names = {column.name for column in columns_of(feature.expression)}
+        for slot in view.slots:
+            for node in (slot.argument, slot.by, slot.filter) if slot.name in names else ():
+                for column in columns_of(node) if node is not None else ():
+                    read[column] = read.get(column, frozenset()) | {feature.name}
+    for_all = () if view.where is None else columns_of(view.where)
+    found = {column: None if column in for_all else read[column] for column in (*for_all, *read)}
+    return {column: fields for column, fields in found.items() if column.name != view.source.event_timestamp}
 
 
-def _of_column(view: CompiledView, column: Column) -> Iterator[Factor]:
+def _of_column(view: CompiledView, rows: SourceRows, column: Column, fields: frozenset[str] | None) -> Iterator[Factor]:
     def factor(cause: Cause, told: str, change: ColumnChange, extra: int = 0) -> Factor:
         told = f"The source's column {column.name} is read {told}."
-        return Factor(cause=cause, told=told, rows=partial(changed, column, change), extra=extra)
+        return Factor(cause=cause, told=told, rows=partial(changed, column, change), fields=fields, extra=extra)
 
     if is_numeric(column.type):
         yield factor(Cause.INPUT_NULL_ZERO, "with 0 in place of NULL", _null_as_zero)
-        yield factor(Cause.INPUT_NULL_MEAN, "with its mean in place of NULL", _null_as_mean)
-        told = f"The source's column {column.name} is read with its mean over the entity in place of NULL."
-        yield Factor(cause=Cause.INPUT_NULL_MEAN, told=told, rows=partial(_null_as_own_mean, view, column), extra=1)
+        for mean in rows.means.get(column.name, ()):
+            yield factor(Cause.INPUT_NULL_MEAN, f"with its mean, {mean:.6g}, in place of NULL", partial(_filled, mean))
+        told = "with its mean over the entity in place of NULL"
+        yield factor(Cause.INPUT_NULL_MEAN, told, partial(_filled_by_entity, _entities(view, rows)), 1)
     if is_float(column.type):
         if column.type == Float64():
             yield factor(Cause.INPUT_FLOAT32, "as float32", _as_float32)
         yield factor(Cause.INPUT_TRUNCATED, "without its fraction", partial(_by, np.trunc))
-        for scale in _SCALES:
-            yield factor(Cause.INPUT_SCALED, f"times {scale:g}", partial(_times, scale))
-            yield factor(Cause.INPUT_SCALED, f"divided by {scale:g}", partial(_divided, scale))
         for name, curve in _CURVES:
             yield factor(Cause.INPUT_LOGARITHM, f"through {name}", partial(_by, curve))
-    if is_integer(column.type):
-        for scale in _SCALES:
+    if is_float(column.type) or is_integer(column.type):
+        scales = (*_SCALES, *(_UNITS if is_float(column.type) else ()))
+        for scale in scales:
             yield factor(Cause.INPUT_SCALED, f"times {scale:g}", partial(_times, scale))
+            if is_float(column.type):
+                yield factor(Cause.INPUT_SCALED, f"divided by {scale:g}", partial(_divided, scale))
     if column.type == String():
         nfc = partial(pc.utf8_normalize, form="NFC")
         yield factor(Cause.INPUT_TRIMMED, "without blanks around it", pc.utf8_trim_whitespace)
@@ -96,35 +109,28 @@ def _null_as_zero(column: pa.Array) -> pa.Array:
     return column.fill_null(pa.scalar(0, column.type))
 
 
-def _null_as_mean(column: pa.Array) -> pa.Array | None:
-    mean = pc.mean(column)
-    return column.fill_null(_as_value(mean.as_py(), column.type)) if mean.is_valid else None
+def _filled(number: float, column: pa.Array) -> pa.Array:
+    return column.fill_null(pa.scalar(number if pa.types.is_floating(column.type) else round(number), column.type))
 
 
-def _null_as_own_mean(view: CompiledView, column: Column, rows: SourceRows) -> SourceRows | None:
-    entities = groups_of([rows.table[label] for label in key_names(view)])
+def _entities(view: CompiledView, rows: SourceRows) -> Ints:
+    return groups_of([rows.table[label] for label in key_names(view)])
 
-    def filled(values: pa.Array) -> pa.Array | None:
-        if not values.null_count or pa.types.is_decimal(values.type):
-            return None
-        valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
-        numbers = values.fill_null(0).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        count = np.bincount(entities, valid)
-        with np.errstate(invalid="ignore"):
-            means = (np.bincount(entities, np.where(valid, numbers, 0.0)) / count)[entities]
-        means = np.where(np.isfinite(means), means, 0.0)
-        own = pa.array(means if is_float(column.type) else np.rint(means)).cast(values.type, safe=False)
-        return pc.if_else(values.is_valid(), values, own)
 
-    return changed(column, filled, rows)
+def _filled_by_entity(entities: Ints, column: pa.Array) -> pa.Array | None:
+    if not column.null_count or pa.types.is_decimal(column.type):
+        return None
+    valid = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    numbers = column.fill_null(0).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(entities, np.where(valid, numbers, 0.0)) / np.bincount(entities, valid)
+    means = np.where(np.isfinite(means), means, 0.0)[entities]
+    own = pa.array(means if pa.types.is_floating(column.type) else np.rint(means)).cast(column.type, safe=False)
+    return pc.if_else(column.is_valid(), column, own)
 
 
 def _null_as_empty(column: pa.Array) -> pa.Array:
     return column.fill_null("")
-
-
-def _as_value(number: float, kind: pa.DataType) -> pa.Scalar:
-    return pa.scalar(number if pa.types.is_floating(kind) else round(number)).cast(kind)
 
 
 def _as_float32(column: pa.Array) -> pa.Array:

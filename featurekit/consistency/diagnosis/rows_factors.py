@@ -20,7 +20,7 @@ from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.source_rows import SourceRows
 from featurekit.consistency.diagnosis.visible import order_of, ranks_of
 from featurekit.consistency.diagnosis.zones import (
-    offsets,
+    offsets_around,
     read_as_local,
     read_as_utc,
     without_saving,
@@ -65,9 +65,12 @@ def _copies(view: CompiledView, as_ofs: Ints) -> Iterator[Factor]:
         told = "All versions of an event are counted, not the newest alone."
         yield Factor(cause=Cause.VERSIONS_COUNTED, told=told, rows=versions_counted)
     yield Factor(cause=Cause.DUPLICATE_EVENTS, told="Each row is counted twice.", rows=partial(doubled, None))
-    told = "Each row since the refresh before is counted twice."
-    since = previous(view.view.grid, 1, as_ofs)
-    yield Factor(cause=Cause.DUPLICATE_EVENTS, told=told, rows=partial(doubled, (since, as_ofs)), extra=1)
+    for steps in (1, 2, 3, 7):
+        refreshes = "refresh" if steps == 1 else f"{steps} refreshes"
+        told = f"Each row of the last {refreshes} is counted twice."
+        since = previous(view.view.grid, steps, as_ofs)
+        change = partial(doubled, (since, as_ofs))
+        yield Factor(cause=Cause.DUPLICATE_EVENTS, told=told, rows=change, extra=steps.bit_length())
 
 
 def _ties(view: CompiledView) -> Iterator[Factor]:
@@ -96,7 +99,7 @@ def _times(view: CompiledView, rows: SourceRows) -> Iterator[Factor]:
         yield factor(Cause.EVENT_TIME_SHIFTED, told, partial(read_as_utc, zone=zone))
         told = f"Event times are in UTC and were taken for clock readings of {zone}."
         yield factor(Cause.EVENT_TIME_SHIFTED, told, partial(read_as_local, zone=zone))
-    saving = [zone for zone in zones if len(event) and len(np.unique(offsets(event, zone))) > 1]
+    saving = [zone for zone in zones if len(event) and len(offsets_around(int(event.max()), zone)) > 1]
     for zone in saving or _COMMON_ZONES:
         extra = 0 if saving else 3
         for way in (1, -1):

@@ -9,8 +9,9 @@ another spelling of a key would bring in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -40,12 +41,13 @@ from featurekit.offline.source import (
     read_source,
     row_key_names,
 )
-from featurekit.offline.sql import Query, Select, Sql, call, case, name, render_query
+from featurekit.offline.sql import Query, Select, Sql, call, case, cast, filtered, instant, name, render_query
 from featurekit.targets.spark import render_string
-from featurekit.types import Int64, String, is_nested
+from featurekit.types import Float64, Int64, String, is_nested, is_numeric
 
 MOST_ROWS: Final = 500_000
-REFRESHES: Final = 3
+REFRESHES_BEFORE: Final = 7
+REFRESHES_AFTER: Final = 3
 """How many refreshes before and after those that are asked about the rows reach."""
 _MOST_COLUMNS: Final = 60
 _SLACK: Final = 2 * DAY  # zones are half a day apart at most, and a window may be meant a day longer
@@ -61,12 +63,14 @@ class SourceRows:
 
     All rows from `since` on are here (None: all), up to a few refreshes behind the last as-of. `whole` says which of
     the entities that were asked about have all their rows here: all of them, but where there are more rows than are
-    held; then the rows of some entities are left out.
+    held; then the rows of some entities are left out. `means` has of each numeric column that the view reads its mean
+    over the rows of all entities, and over those that happened before the last as-of.
     """
 
     table: pa.Table
     whole: Flags
     since: int | None
+    means: Mapping[str, tuple[float, ...]]
 
 
 def fetch_rows(
@@ -98,7 +102,27 @@ def fetch_rows(
     for label in (EVENT, CREATED, VALID_TO):
         if label in table.column_names:
             table = table.set_column(table.column_names.index(label), label, table[label].cast(pa.int64()))
-    return SourceRows(table=table, whole=whole, since=since)
+    means = _means(engine, view, span.latest)
+    return SourceRows(table=table, whole=whole, since=since, means=means)
+
+
+def _means(engine: BatchEngine, view: CompiledView, before: int) -> dict[str, tuple[float, ...]]:
+    numbers = [column for column in view.columns if is_numeric(column.type) and column.nullable]
+    if not numbers:
+        return {}
+    columns = []
+    for at, column in enumerate(numbers):
+        mean = call("avg", cast(name(column_name(column)), Float64()))
+        columns += [(f"all{at}", mean), (f"before{at}", filtered(mean, [f"{name(EVENT)} < {instant(before)}"]))]
+    query = event_steps(view, known_by=None, since=None, until=None)
+    query = query.then("means", Select(columns=tuple(columns), source=query.last))
+    frames = {frame_name(view): read_source(engine, view)}
+    (found,) = engine.to_arrow(engine.query(render_query(query), frames)).to_pylist()
+    both = {column.name: (found[f"all{at}"], found[f"before{at}"]) for at, column in enumerate(numbers)}
+    return {
+        label: tuple(dict.fromkeys(mean for mean in means if mean is not None and isfinite(mean)))
+        for label, means in both.items()
+    }
 
 
 def _all_columns(view: CompiledView) -> tuple[Column, ...]:
@@ -116,12 +140,12 @@ def _reach(view: CompiledView, span: Span) -> tuple[int | None, int | None]:
     decided_by_others = view.source.kind is not SourceKind.EVENTS or view.source.event_id is not None
     if decided_by_others:
         return None, None
-    around = REFRESHES * view.view.refresh.every + _SLACK
+    before, after = (steps * view.view.refresh.every + _SLACK for steps in (REFRESHES_BEFORE, REFRESHES_AFTER))
     start = view.since(span.earliest)
     if start is None or any(feature.is_latest and feature.ttl is not None for feature in view.features):
-        return None, span.latest + around  # without its ttl a latest value may be of any age
+        return None, span.latest + after  # without its ttl a latest value may be of any age
     # A window may have been meant as long again.
-    return start - max(around, span.earliest - start), span.latest + around
+    return start - max(before, span.earliest - start), span.latest + after
 
 
 def _near(view: CompiledView, query: Query) -> Query:

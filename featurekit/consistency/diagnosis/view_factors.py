@@ -76,7 +76,8 @@ def _versions(view: CompiledView, previous: Sequence[CompiledView]) -> Iterator[
             yield Factor(cause=Cause.PREVIOUS_DEFINITION, told=told, view=partial(_instead, other), extra=age)
 
 
-def _expressions() -> Iterator[Factor]:
+def expression_changes() -> Iterator[tuple[Cause, str, Callable[[Node], Node]]]:
+    """Yield what may have been left out of an expression: the cause, what is told of it, the change to each node."""
     for names, cause, told in (
         (_LOGARITHMS, Cause.LOGARITHM_LEFT_OUT, "The logarithm is not taken."),
         (_POWERS, Cause.EXPRESSION_CHANGED, "The power or root is not taken."),
@@ -84,7 +85,12 @@ def _expressions() -> Iterator[Factor]:
         (_ROUNDINGS, Cause.EXPRESSION_CHANGED, "The rounding, or the absolute value, is not taken."),
         (frozenset(("coalesce",)), Cause.COALESCE_DROPPED, "NULL is not replaced by what coalesce has for it."),
     ):
-        yield Factor(cause=cause, told=told, view=partial(_rewritten, partial(_bare, names)))
+        yield cause, told, partial(_bare, names)
+
+
+def _expressions() -> Iterator[Factor]:
+    for cause, told, change in expression_changes():
+        yield Factor(cause=cause, told=told, view=partial(_rewritten, change))
     for function in ("ln", "log1p"):
         told = f"The aggregate is over {function} of what it takes."
         yield Factor(cause=Cause.LOGARITHM_ADDED, told=told, view=partial(_reslotted, partial(_through, function)))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from featurekit.clock import HOUR, MINUTE, in_calendar, instant_to_local
+from featurekit.clock import DAY, MINUTE, in_calendar, instant_to_local
 from featurekit.errors import TimeError
 
 Ints = npt.NDArray[np.int64]
 _STEP: Final = 15 * MINUTE  # no zone has changed its clock between two of these since 1945
-_HALF_YEAR: Final = 4380 * HOUR
+_QUARTER: Final = 91 * DAY
 
 
 def offsets(at: Ints, zone: str) -> Ints:
@@ -23,9 +22,9 @@ def offsets(at: Ints, zone: str) -> Ints:
     return found[of_instant.reshape(-1)]
 
 
-def standard_offset(at: int, zone: str) -> int:
-    """Return the zone's offset in the half of the year around an instant in which it is least."""
-    return min(_offset(at + way * _HALF_YEAR, zone) for way in (-1, 0, 1))
+def offsets_around(at: int, zone: str) -> tuple[int, ...]:
+    """Return the zone's offsets in the year around an instant, the least first: that one is no summer's."""
+    return tuple(sorted({_offset(at + step * _QUARTER, zone) for step in range(-2, 3)}))
 
 
 def read_as_utc(at: Ints, zone: str) -> Ints:
@@ -44,10 +43,7 @@ def without_saving(at: Ints, zone: str) -> Ints:
     if not len(at):
         return at
     ahead = offsets(at, zone)
-    return at + ahead - standard_offset(int(at.max()), zone)
-
-
-Reading = Callable[[Ints, str], Ints]
+    return at + ahead - offsets_around(int(at.max()), zone)[0]
 
 
 def _offset(at: int, zone: str) -> int:

@@ -24,6 +24,7 @@ from featurekit.types import DataType, Float64, Int64, String, Timestamp
 from tests.offline.worlds import compiled, features, write_rows
 
 AS_OF = parse_instant("2026-03-10T00:00Z")
+MINUTE_LATE = 60_000_000
 COLUMNS: dict[str, DataType] = {
     "who": String(),
     "at": Timestamp(),
@@ -41,7 +42,7 @@ def row(who: str | None, before: int, *, landed: int | None = None, **values: An
     """Return a row that happened so long before the as-of, and landed a minute later unless `landed` is given."""
     at = AS_OF - before
     empty = {"id": None, "amount": None, "items": None, "kind": None}
-    return {**empty, "who": who, "at": at, "landed": at + 60_000_000 if landed is None else AS_OF + landed, **values}
+    return {**empty, "who": who, "at": at, "landed": at + MINUTE_LATE if landed is None else AS_OF + landed, **values}
 
 
 def view_of(
@@ -49,7 +50,8 @@ def view_of(
 ) -> CompiledView:
     """Return a daily view over the columns, served two hours later, with features from `name={"sql": …}`."""
     write_rows(base / "rows.parquet", COLUMNS, [])
-    declared = {"event_timestamp": "at", "created_timestamp": "landed"} | (source or {})
+    declared: dict[str, Any] = {"event_timestamp": "at", "created_timestamp": "landed"} | (source or {})
+    declared_view: dict[str, Any] = {"refresh": Refresh(every=DAY), "availability_delay": 2 * HOUR} | (view or {})
     return compiled(
         base,
         entities=[Entity(name="person", join_keys={"who": String()})],
@@ -59,7 +61,7 @@ def view_of(
                 name="spend",
                 entity="person",
                 source="rows",
-                **({"refresh": Refresh(every=DAY), "availability_delay": 2 * HOUR} | (view or {})),
+                **declared_view,
                 features=features(**of),
             )
         ],
@@ -78,7 +80,7 @@ def source_rows(view: CompiledView, rows: Sequence[Row]) -> SourceRows:
     if view.source.event_id is not None:
         columns["$id"] = pa.array([each["id"] for each in rows], pa.int64())
     columns |= {name: _array(kind, [each[name] for each in rows]) for name, kind in COLUMNS.items()}
-    return SourceRows(table=pa.table(columns), whole=np.ones(1, np.bool_), since=None)
+    return SourceRows(table=pa.table(columns), whole=np.ones(1, np.bool_), since=None, means={})
 
 
 def fields_of(view: CompiledView) -> tuple[FieldSpec, ...]:

@@ -11,30 +11,25 @@ import numpy as np
 import pytest
 
 from featurekit.arrow_types import held_values
-from featurekit.compiled import CompiledView
+from featurekit.clock import DAY, HOUR, parse_instant
+from featurekit.compiled import CompiledRepository, CompiledView
 from featurekit.config import Settings
 from featurekit.consistency.cells import Answers, FieldSpec, same_values
 from featurekit.consistency.diagnosis.source_rows import fetch_rows
 from featurekit.consistency.diagnosis.worlds import Recomputation
 from featurekit.consistency.recompute import cells_of, recompute_rows
-from featurekit.lookup_plan import plan_fields
 from featurekit.offline.as_of import FOUND, Span, known_entities
 from featurekit.offline.session import SparkEngine, start_engine
+from tests.consistency.diagnosis.by_hand import AS_OF, COLUMNS, fields_of, row, view_of
 from tests.offline.drawn_paths import compile_round
 from tests.offline.drawn_worlds import drawn_round
+from tests.offline.worlds import write_rows
 
 
 def entities_of(engine: SparkEngine, view: CompiledView) -> list[tuple[Any, ...]]:
-    """Return all entities of the view's source, and one that is not there."""
+    """Return all entities of the view's source."""
     table = engine.to_arrow(known_entities(engine, view))
     return sorted(zip(*(held_values(table[key.name].combine_chunks()) for key in view.keys), strict=True), key=repr)
-
-
-def fields_of(view: CompiledView) -> tuple[FieldSpec, ...]:
-    return tuple(
-        FieldSpec(name=each.name, type=each.type, is_latest=each.is_latest, default=each.default, empty=each.empty)
-        for each in plan_fields(view)
-    )
 
 
 def by_spark(
@@ -66,21 +61,58 @@ def differences(fields: Sequence[FieldSpec], one: Answers, other: Answers) -> li
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("number", [4])
+@pytest.mark.parametrize(
+    "number", [4, *(pytest.param(each, marks=pytest.mark.long) for each in range(16) if each != 4)]
+)
 def test_nothing_changed_is_what_spark_says(number: int, tmp_path: Path) -> None:
     engine = start_engine(Settings(root=tmp_path, state=tmp_path / "state", spark_master="local[2]"))
     with localcontext(prec=80):
         drawn = drawn_round(number, range(2))
         repository = compile_round(tmp_path, drawn)
     for drawn_view in drawn.views:
-        view = repository.views[drawn_view.name]
-        fields = fields_of(view)
-        known = entities_of(engine, view)
-        entities = known * len(drawn_view.instants)
-        as_ofs = np.repeat(np.array(drawn_view.instants, np.int64), len(known))
-        rows = fetch_rows(engine, view, known, Span(int(as_ofs.min()), int(as_ofs.max())))
-        assert rows.whole.all()
-        found = Recomputation(view, fields, rows, entities, as_ofs).base
-        expected = by_spark(engine, view, fields, entities, as_ofs.tolist())
-        assert expected.found.any()
-        assert differences(fields, found, expected) == [], view.name
+        compare(engine, repository.views[drawn_view.name], drawn_view.instants)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_flights_are_as_spark_has_them(flights: CompiledRepository, flights_base: Path, tmp_path: Path) -> None:
+    engine = start_engine(Settings(root=flights_base, state=tmp_path / "state", spark_master="local[2]"))
+    for view in flights.views.values():
+        at = view.view.grid.floor(parse_instant("2013-11-20T00:00Z"))
+        compare(engine, view, (at, view.view.grid.next(at)), most=200)
+
+
+def compare(engine: SparkEngine, view: CompiledView, instants: Sequence[int], *, most: int | None = None) -> None:
+    """Compute entities at some instants by both, and compare every cell."""
+    fields = fields_of(view)
+    known = entities_of(engine, view)[:most]
+    entities = known * len(instants)
+    as_ofs = np.repeat(np.array(instants, np.int64), len(known))
+    rows = fetch_rows(engine, view, known, Span(int(as_ofs.min()), int(as_ofs.max())))
+    assert rows.whole.all()
+    found = Recomputation(view, fields, rows, entities, as_ofs).base
+    expected = by_spark(engine, view, fields, entities, as_ofs.tolist())
+    assert expected.found.any()
+    assert differences(fields, found, expected) == [], view.name
+
+
+@pytest.mark.spark
+def test_more_rows_than_are_held_leave_entities_out_whole(tmp_path: Path) -> None:
+    view = view_of(tmp_path, n={"sql": "count(*)", "window": "7d"}, mean={"sql": "avg(amount)", "window": "7d"})
+    rows = [row(who, DAY + at, amount=float(at)) for who in ("a", " A", "b", "c") for at in range(40)]
+    rows += [row("d", HOUR, amount=None)]
+    write_rows(tmp_path / "rows.parquet", COLUMNS, rows)
+    engine = start_engine(Settings(root=tmp_path, state=tmp_path / "state", spark_master="local[2]"))
+    people = [("a",), ("b",), ("d",)]
+    fetched = fetch_rows(engine, view, people, Span(AS_OF, AS_OF))
+    assert fetched.whole.all()
+    assert sorted(fetched.table["$key0"].to_pylist()) == [" A"] * 40 + ["a"] * 40 + ["b"] * 40 + ["d"]
+    assert fetched.means == {"amount": (19.5,)}
+    some = fetch_rows(engine, view, people, Span(AS_OF, AS_OF), most=60)
+    kept = [who for (who,), whole in zip(people, some.whole, strict=True) if whole]
+    assert len(kept) == 2
+    found = Recomputation(view, fields_of(view), some, people, np.full(3, AS_OF, np.int64)).base
+    expected = {"a": 40, "b": 40, "d": 1}
+    assert [n for n, whole in zip(found.fields["n"].values.to_pylist(), some.whole, strict=True) if whole] == [
+        expected[who] for who in kept
+    ]
