@@ -31,10 +31,10 @@ def causes_by_column(replayed: ServiceReplay, service: CompiledService) -> dict[
         for name, causes in _by_field(each.findings).items():
             if name is not None:
                 found.setdefault(name, set()).update(causes)
-    for output in service.on_demand:
-        if not found.get(output.name):
-            paths = [column.path for column in columns(output.expression)]
-            found[output.name] = set().union(*(found.get(path, set()) for path in paths))
+    for item in service.on_demand:
+        name = f"{item.view}.{item.name}"
+        if not found.get(name):
+            found[name] = set().union(*(found.get(column.path, set()) for column in columns(item.expression)))
     return {name: SEVERAL.join(sorted(causes)) for name, causes in found.items() if causes}
 
 
