@@ -153,5 +153,5 @@ def _services(view: CompiledView, feature: CompiledFeature, services: tuple[Comp
 def _is_read(service: CompiledService, name: str) -> bool:
     answered = {output.name for output in service.outputs}
     return name in answered or any(
-        ".".join(column.path) == name for item in service.on_demand for column in columns(item.expression)
+        column.path == name for item in service.on_demand for column in columns(item.expression)
     )
