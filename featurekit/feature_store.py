@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from featurekit import apply
+from featurekit.alerting.delivery import Delivery
+from featurekit.alerting.sinks import sinks_of
 from featurekit.backfilling import Backfilled, Done, backfill_each, backfill_view, backfilled_instants
 from featurekit.clock import Instant
 from featurekit.collecting import GRACE, PAUSE_S, STEP, Collected, Collector
@@ -36,6 +38,7 @@ from featurekit.from_log_values import FromLogResult, FromLogSpec
 from featurekit.keeping import Changed, ViewHistory, compact, expire, view_histories
 from featurekit.materializing import Progress, Shown, refresh_each
 from featurekit.model_loss import LossSpec, ModelLoss, attribute_loss, is_file, model_of_file, registered_model
+from featurekit.notifying import conditions_of, notify
 from featurekit.offline.join_shape import choose_shapes
 from featurekit.offline.labels import LabelSpec, check_label_file
 from featurekit.offline.manifest import AsOfMode, read_manifest
@@ -346,6 +349,23 @@ class FeatureStore(StoreParts):
         )
         report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
         return recorded(report, self.registry.checks, **self._recording(forgotten)) if record else report
+
+    def alert(self, report: ConsistencyReport, *, always: bool = False) -> Delivery:
+        """Tell the sinks of the settings which views turned red, changed their cause or recovered since they were told.
+
+        `always`: which are red still, too. What a sink does not take is kept, and sent the next time.
+        """
+        settings = self.settings
+        return notify(
+            conditions_of(report),
+            registry=self.registry,
+            sinks=sinks_of(settings),
+            project=settings.project,
+            environment=settings.environment,
+            at=settings.clock(),
+            run=report.run,
+            always=always,
+        )
 
     def replay(
         self,

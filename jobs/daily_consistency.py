@@ -19,6 +19,7 @@ from featurekit.consistency.files import check_writable, write_report
 from featurekit.consistency.sample import SampleRule
 from featurekit.errors import FeaturekitError
 from featurekit.feature_store import FeatureStore
+from featurekit.notifying import check_sinks
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,8 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         now = parse_instant(asked.now) if asked.now else None
         at = parse_instant(asked.at) if asked.at else None
         with FeatureStore.from_settings(asked.settings, now=now) as store:
+            if asked.alert:
+                check_sinks(store.settings)
             report = store.check(asked.views or None, sample=sample, at=at)
-        write_report(report, html=asked.report, json=asked.json)
+            write_report(report, html=asked.report, json=asked.json)
+            for failure in store.alert(report).failures if asked.alert else ():
+                sys.stderr.write(f"{failure}\n")  # kept, and sent the next time: the verdict is the check's
     except FeaturekitError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
@@ -50,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at", metavar="TIME", help="the time of the lookups (default: now)")
     parser.add_argument("--share", type=float, default=1.0, help="of all entities, 0 to 1 (default: %(default)s)")
     parser.add_argument("--max-entities", type=int, default=1000, metavar="N", help="per view (default: %(default)s)")
+    parser.add_argument("--alert", action="store_true", help="tell the sinks of [alerts] what turned")
     parser.add_argument("--seed", default="", help="another seed, other entities")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="featurekit.toml (default: found from here)")
     parser.add_argument("--now", metavar="TIME", help="the clock, for data of the past")

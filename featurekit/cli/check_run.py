@@ -9,11 +9,13 @@ import typer
 
 from featurekit.cli.answer import Answer
 from featurekit.cli.context import invocation
+from featurekit.cli.show_delivery import with_delivery
 from featurekit.cli.show_report import report_answer
 from featurekit.clock import parse_instant
 from featurekit.consistency.files import check_writable, write_report
 from featurekit.consistency.sample import SampleRule
 from featurekit.feature_store import FeatureStore
+from featurekit.notifying import check_sinks
 
 _DEFAULT = SampleRule()
 
@@ -40,6 +42,10 @@ def run(
     no_record: Annotated[
         bool, typer.Option("--no-record", help="Leave the run out of what check history lists.")
     ] = False,
+    alert: Annotated[
+        bool, typer.Option("--alert", help="Tell the sinks of [alerts] what turned red, changed its cause, recovered.")
+    ] = False,
+    always: Annotated[bool, typer.Option("--always", help="With --alert: tell of what is red still, too.")] = False,
 ) -> Answer:
     """Compare what is served with what Spark computes.
 
@@ -47,8 +53,12 @@ def run(
     Exits with 1 where something differs, is missing, or could not be compared.
     """
     check_writable(html, report_json)
+    settings = invocation(context).settings()
+    if alert or always:
+        check_sinks(settings)
     sample = SampleRule(share=share, max_entities=max_entities, per_stratum=per_stratum, seed=seed)
-    with FeatureStore(invocation(context).settings()) as store:
+    with FeatureStore(settings) as store:
         report = store.check(views, sample=sample, at=parse_instant(at) if at else None, record=not no_record)
-    write_report(report, html=html, json=report_json)
-    return report_answer(report)
+        write_report(report, html=html, json=report_json)
+        answer = report_answer(report)
+        return with_delivery(answer, store.alert(report, always=always)) if alert or always else answer

@@ -84,6 +84,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.from_log_files": 7,
     "featurekit.model_loss": 7,  # what a model lost by it: the log, labels and the model
     "featurekit.forgetting": 7,  # an entity by its name and keys, erased, and the proof
+    "featurekit.notifying": 7,  # conditions of what a check found, told when they turn
     "featurekit.store_parts": 7,  # what the SDK's facade opens when it is first needed
     "featurekit.feature_store": 7,
     "featurekit.testing": 7,
