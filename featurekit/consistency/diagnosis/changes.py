@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers
 from featurekit.consistency.diagnosis.as_of_factors import as_of_factors
-from featurekit.consistency.diagnosis.factors import Factor
+from featurekit.consistency.diagnosis.factors import Entities, Factor
 from featurekit.consistency.diagnosis.input_factors import input_factors
 from featurekit.consistency.diagnosis.rows_factors import rows_factors
 from featurekit.consistency.diagnosis.source_rows import SourceRows
@@ -47,14 +47,16 @@ def changes_of(
 
 
 def _is_computable(other: CompiledView, view: CompiledView, rows: SourceRows) -> bool:
-    """Return whether another definition reads the same source by the same keys, and only columns that are here."""
-    same = (other.source.name, other.source.kind, other.keys, other.row_key) == (
-        view.source.name,
-        view.source.kind,
-        view.keys,
-        view.row_key,
-    )
-    return same and all(column_name(column) in rows.table.column_names for column in other.columns)
+    """Return whether another definition reads the same rows by the same keys, and only columns that are here."""
+
+    def read(one: CompiledView) -> Hashable:
+        source = one.source
+        times = (*source.time_columns, source.timezone, source.known_from, source.assumed_lag)
+        return source.name, source.kind, times, one.keys, one.row_key
+
+    versions_are_known = other.source.event_id in (None, view.source.event_id)
+    there = all(column_name(column) in rows.table.column_names for column in other.columns)
+    return read(other) == read(view) and versions_are_known and there
 
 
 def _is_within(factor: Factor, view: CompiledView, rows: SourceRows, as_ofs: Ints) -> bool:
@@ -67,10 +69,20 @@ def _is_within(factor: Factor, view: CompiledView, rows: SourceRows, as_ofs: Int
     return start is not None and start >= rows.since
 
 
-def answers_with(computed: Recomputation, factors: Sequence[Factor]) -> Answers | None:
-    """Return the answers with some factors at work, each in its layer; None where one of them changes nothing.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What a recomputation is of with some factors at work."""
 
-    Factors that turn cells are none of these: they come after all others, and need no source rows.
+    rows: RowsChange | None
+    view: CompiledView
+    as_ofs: Ints
+    entities: Entities
+
+
+def changed_by(computed: Recomputation, factors: Sequence[Factor]) -> Changed | None:
+    """Return what some factors make of a recomputation, each in its layer; None where one of them changes nothing.
+
+    Factors that turn cells make nothing of it: they come after all others, and need no source rows.
     """
     view, as_ofs, entities = computed.view, computed.as_ofs, computed.entities
     for factor in factors:
@@ -87,11 +99,20 @@ def answers_with(computed: Recomputation, factors: Sequence[Factor]) -> Answers 
                 return None
             entities = asked
     rows = tuple(factor.rows for factor in factors if factor.rows is not None)
+    in_turn = None if not rows else rows[0] if len(rows) == 1 else _InTurn(rows)
+    return Changed(rows=in_turn, view=view, as_ofs=as_ofs, entities=entities)
+
+
+def answers_with(computed: Recomputation, factors: Sequence[Factor]) -> Answers | None:
+    """Return the answers with some factors at work; None where one of them changes nothing."""
+    changed = changed_by(computed, factors)
+    if changed is None:
+        return None
     return computed.answers(
-        rows=None if not rows else rows[0] if len(rows) == 1 else _InTurn(rows),
-        view=view,
-        as_ofs=None if as_ofs is computed.as_ofs else as_ofs,
-        entities=None if entities is computed.entities else entities,
+        rows=changed.rows,
+        view=changed.view,
+        as_ofs=None if changed.as_ofs is computed.as_ofs else changed.as_ofs,
+        entities=None if changed.entities is computed.entities else changed.entities,
         fields=_touched(factors),
     )
 

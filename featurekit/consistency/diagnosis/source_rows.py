@@ -45,6 +45,7 @@ from featurekit.offline.sql import Query, Select, Sql, call, case, cast, filtere
 from featurekit.targets.spark import render_string
 from featurekit.types import Float64, Int64, String, is_nested, is_numeric
 
+ROW: Final = "$row"
 MOST_ROWS: Final = 500_000
 REFRESHES_BEFORE: Final = 7
 REFRESHES_AFTER: Final = 3
@@ -103,7 +104,12 @@ def fetch_rows(
         if label in table.column_names:
             table = table.set_column(table.column_names.index(label), label, table[label].cast(pa.int64()))
     means = _means(engine, view, span.latest)
-    return SourceRows(table=table, whole=whole, since=since, means=means)
+    return SourceRows(table=with_places(table), whole=whole, since=since, means=means)
+
+
+def with_places(table: pa.Table) -> pa.Table:
+    """Return rows with ROW: their places, which they keep whatever is changed about them."""
+    return table.append_column(ROW, pa.array(np.arange(table.num_rows, dtype=np.int64)))
 
 
 def _means(engine: BatchEngine, view: CompiledView, before: int) -> dict[str, tuple[float, ...]]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featurekit.compiled import CompiledView
+from featurekit.consistency.diagnosis.source_rows import ROW
 from featurekit.definitions.source import SourceKind
 from featurekit.offline.arrow_columns import by_bits, canonical_column, computed, ranks_as_spark, whole_column
 from featurekit.offline.source import CREATED, EVENT, ID, SUPERSEDED, VALID_TO, column_name, key_names, row_key_names
@@ -35,7 +36,7 @@ def visible_rows(view: CompiledView, table: pa.Table) -> pa.Table:
 
 
 def _needed(view: CompiledView) -> list[str]:
-    labels = [*key_names(view), EVENT, CREATED, *row_key_names(view), *map(column_name, view.columns)]
+    labels = [ROW, *key_names(view), EVENT, CREATED, *row_key_names(view), *map(column_name, view.columns)]
     labels += [] if view.source.event_id is None else [ID]
     labels += [] if view.source.valid_to is None else [VALID_TO]
     return [*dict.fromkeys(labels)]

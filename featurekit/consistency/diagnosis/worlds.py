@@ -55,6 +55,7 @@ class _Events:
         if view.where is not None:
             kept += computed([view.where], source_columns(view, table), view.columns, table.num_rows)
         table = table.filter(reduce(pc.and_, kept)).combine_chunks()
+        self.table = table
         self.keys = tuple(_whole(table[label]) for label in key_names(view))
         self._times = {label: _whole(table[label]) for label in (EVENT, CREATED, SUPERSEDED)}
         self._columns, self._inputs = source_columns(view, table), view.columns
@@ -140,6 +141,10 @@ class Recomputation:
         others = {spec.name: self.base.fields[spec.name] for spec in self.fields if spec.name not in found.fields}
         return Answers(found=found.found, fields={**found.fields, **others})
 
+    def counted(self, rows: RowsChange | None = None, view: CompiledView | None = None) -> pa.Table:
+        """Return the rows that count, whenever and for whomever, with `$superseded` and the view's source columns."""
+        return self._events_of(rows, self.view if view is None else view).table
+
     @property
     def _names(self) -> frozenset[str]:
         return frozenset(spec.name for spec in self.fields)
@@ -162,7 +167,8 @@ class Recomputation:
         return Answers(found=found, fields=fields)
 
     def _events_of(self, rows: RowsChange | None, view: CompiledView) -> _Events:
-        which = (rows, view.where, view.columns, view.deleted, view.view.allowed_lateness)
+        source = (view.source.event_id, view.source.valid_to)
+        which = (rows, view.where, view.columns, view.deleted, view.view.allowed_lateness, source)
         if which not in self._kept:
             changed = None if rows is None else rows(self.rows)
             events = _Events(view, (self.rows if changed is None else changed).table)

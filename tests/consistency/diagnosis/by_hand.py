@@ -13,7 +13,7 @@ from featurekit.arrow_types import held_values, to_arrow
 from featurekit.clock import DAY, HOUR, parse_instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, FieldSpec
-from featurekit.consistency.diagnosis.source_rows import SourceRows
+from featurekit.consistency.diagnosis.source_rows import SourceRows, with_places
 from featurekit.consistency.diagnosis.worlds import Recomputation
 from featurekit.definitions.entity import Entity
 from featurekit.definitions.feature_view import FeatureView, Refresh
@@ -80,7 +80,7 @@ def source_rows(view: CompiledView, rows: Sequence[Row]) -> SourceRows:
     if view.source.event_id is not None:
         columns["$id"] = pa.array([each["id"] for each in rows], pa.int64())
     columns |= {name: _array(kind, [each[name] for each in rows]) for name, kind in COLUMNS.items()}
-    return SourceRows(table=pa.table(columns), whole=np.ones(1, np.bool_), since=None, means={})
+    return SourceRows(table=with_places(pa.table(columns)), whole=np.ones(1, np.bool_), since=None, means={})
 
 
 def fields_of(view: CompiledView) -> tuple[FieldSpec, ...]:
