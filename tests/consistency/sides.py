@@ -53,7 +53,6 @@ def compared(
     recomputed: list[tuple[Written, ...] | None],
     *,
     rows: list[StoredRow] | None = None,
-    previous: list[tuple[Written, ...] | None] | None = None,
 ) -> Compared:
     """Return the comparison of two sides; without `rows` each served row is its own refresh's."""
     one, other = side(fields, served), side(fields, recomputed)
@@ -65,8 +64,6 @@ def compared(
         served=one,
         recomputed=other,
         comparisons=compare_fields(fields, one, other),
-        previous=side(fields, previous) if previous is not None else None,
-        previous_rows=np.arange(len(previous or []), dtype=np.intp),
     )
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from featurekit.clock import DAY
 from featurekit.consistency.diagnosis.causes import Cause, RowState, StoredRow
+from featurekit.consistency.diagnosis.counterfactuals import World
 from featurekit.consistency.diagnosis.diagnose import diagnose
+from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS
-from featurekit.consistency.diagnosis.row_causes import unlabelled_mismatches
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Float32, Float64, Int64, String
-from tests.consistency.sides import OWN, REFRESH, compared, field
+from tests.consistency.sides import OWN, REFRESH, compared, field, side
 
 ROUNDED = struct.unpack("<f", struct.pack("<f", 0.1))[0]
 
@@ -140,8 +141,10 @@ def test_rows_of_the_refresh_before_are_told_from_chance() -> None:
     before = [(4 + at % 7, 1.5 + at / 9, True) for at in range(40)]
     served = [*before[:6], *today[6:38], (0, 9.5, True), (5 + 39 % 7, 2.5 + 39 / 7, False)]
     before[39] = (today[39][0], today[39][1], False)
-    result = compared(MIXED, served=[*served], recomputed=[*today], previous=[*before])
-    found = {(finding.cause, finding.field): finding.count for finding in diagnose(result)}
+    old = Factor(cause=Cause.PREVIOUS_REFRESH, told="It is the day before.")
+    worlds = [World(factors=(old,), answers=side(MIXED, [*before]))]
+    result = compared(MIXED, served=[*served], recomputed=[*today])
+    found = {(finding.cause, finding.field): finding.count for finding in diagnose(result, worlds=worlds)}
     assert found == {
         (Cause.PREVIOUS_REFRESH, "n"): 6,  # the first six: every field is that of the day before
         (Cause.PREVIOUS_REFRESH, "mean"): 6,
@@ -149,16 +152,6 @@ def test_rows_of_the_refresh_before_are_told_from_chance() -> None:
         (Cause.UNKNOWN, "mean"): 1,
         (Cause.UNKNOWN, "any"): 1,  # the last: only a flag differs, and half of all flags fit by chance
     }
-
-
-def test_the_refresh_before_is_asked_for_rows_whose_label_says_nothing() -> None:
-    result = compared(
-        (field("n", Int64()),),
-        served=[(1,), (2,), (2,), None],
-        recomputed=[(1,), (1,), (1,), (1,)],
-        rows=[OWN, OWN, STALE, StoredRow(state=RowState.ABSENT)],
-    )
-    assert unlabelled_mismatches(result).tolist() == [1]
 
 
 def test_evidence_shows_what_was_served_what_was_recomputed_and_some_entities() -> None:

@@ -17,6 +17,7 @@ from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, FieldSpec
 from featurekit.consistency.compare import compare_fields
 from featurekit.consistency.diagnosis.changes import answers_with, changes_of
+from featurekit.consistency.diagnosis.evidence import evidence_rows
 from featurekit.consistency.diagnosis.factors import Entities, Factor, Instants
 from featurekit.consistency.diagnosis.key_factors import key_factors
 from featurekit.consistency.diagnosis.source_rows import SourceRows, fetch_rows
@@ -86,6 +87,12 @@ class Counterfactuals:
                 self._pairs[told] = self._world(two)
             if (world := self._pairs.get(told)) is not None:
                 yield world
+
+    def source_rows(self, factors: Sequence[Factor], position: int, field: str) -> tuple[str, ...]:
+        """Return the source rows that these factors bring or take, or that a cell is made of, as people read them."""
+        if field not in self._kept or not self.rows.whole.all():
+            return ()
+        return evidence_rows(self._computed, [factor for factor in factors if factor.cells is None], position, field)
 
     @cached_property
     def rows(self) -> SourceRows:

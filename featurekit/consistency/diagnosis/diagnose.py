@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from featurekit.clock import format_instant
-from featurekit.consistency.cells import Answers, Cells, FieldSpec
+from featurekit.consistency.cells import FieldSpec
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.choose import Choice, choose, supports
 from featurekit.consistency.diagnosis.coding import Numbers
@@ -23,10 +21,8 @@ from featurekit.consistency.diagnosis.field_cases import field_cases, field_codi
 from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS, Evidence, Finding, by_weight
 from featurekit.consistency.diagnosis.key_factors import other_rows
 from featurekit.consistency.diagnosis.remedies import REMEDIES
-from featurekit.consistency.diagnosis.row_causes import row_causes, row_finding, unlabelled_mismatches
+from featurekit.consistency.diagnosis.row_causes import row_causes, row_finding
 from featurekit.consistency.show import show_cell
-
-__all__ = ["EVIDENCE_ROWS", "Compared", "World", "diagnose", "unlabelled_mismatches"]
 
 UNEXPLAINED = "Nothing that was tried explains the served value."
 
@@ -46,7 +42,7 @@ def diagnose(
     if not (differs | absent).any():
         return by_weight(_row_findings(labels, compared))
     codings = field_codings(compared)
-    known = [*_previous(compared), *worlds]
+    known = [*worlds]
     if counterfactuals is not None:
         names = {name for name, each in compared.comparisons.items() if (each.differs & ~settled).any()}
         known += counterfactuals.worlds(compared.recomputed, names)
@@ -69,9 +65,9 @@ def diagnose(
         spec = case.chance.coding.spec
         choices, unknown = choose(case)
         total = int(case.chance.differs.sum())
-        findings += [_cell_finding(choice, spec, total, compared) for choice in choices]
+        findings += [_cell_finding(choice, spec, total, compared, counterfactuals) for choice in choices]
         if len(unknown):
-            findings.append(_unexplained(unknown, spec, total, compared))
+            findings.append(_unexplained(unknown, spec, total, compared, counterfactuals))
         assert name == spec.name
     return by_weight(findings)
 
@@ -88,48 +84,21 @@ def _row_findings(labels: Sequence[Cause | None], compared: Compared) -> list[Fi
     ]
 
 
-def _previous(compared: Compared) -> Iterator[World]:
-    """Yield the refresh before as a world, where it was recomputed; the other rows are as they are."""
-    if compared.previous is None:
-        return
-    at = compared.previous_rows
-    places = np.arange(len(compared.entities))
-    places[at] = len(places) + np.arange(len(at))
-    told = f"The value is that of the refresh before, as of {format_instant(compared.refresh.previous)}."
-    yield World(
-        factors=(Factor(cause=Cause.PREVIOUS_REFRESH, told=told),),
-        answers=_one_of(compared.recomputed, compared.previous, places),
-    )
-
-
-def _one_of(first: Answers, second: Answers, places: Numbers) -> Answers:
-    """Return rows of two sides by their place in one after the other."""
-    chosen = pa.array(places)
-    return Answers(
-        found=np.concatenate([first.found, second.found])[places],
-        fields={
-            name: Cells(
-                values=pa.concat_arrays([cells.values, second.fields[name].values]).take(chosen),
-                statuses=np.concatenate([cells.statuses, second.fields[name].statuses])[places],
-            )
-            for name, cells in first.fields.items()
-        },
-    )
-
-
 def _absence(choice: Choice, compared: Compared) -> Finding:
     cause = choice.candidate.factors[0].cause
     told = f"There is a row on one side only. {' '.join(choice.candidate.told)}"
     return row_finding(cause, choice.cells.tolist(), compared, told=told, confidence=choice.confidence)
 
 
-def _cell_finding(choice: Choice, spec: FieldSpec, total: int, compared: Compared) -> Finding:
+def _cell_finding(
+    choice: Choice, spec: FieldSpec, total: int, compared: Compared, worlds: Counterfactuals | None
+) -> Finding:
     first, *others = choice.candidate.factors
     return Finding(
         cause=first.cause,
         field=spec.name,
         count=len(choice.cells),
-        evidence=_evidence(choice.cells, spec, " Then: ".join(choice.candidate.told), compared),
+        evidence=_evidence(choice.cells, spec, choice.candidate.factors, compared, worlds),
         share=len(choice.cells) / total,
         confidence=choice.confidence,
         also=tuple(candidate.factors[0].cause for candidate in choice.also),
@@ -138,19 +107,28 @@ def _cell_finding(choice: Choice, spec: FieldSpec, total: int, compared: Compare
     )
 
 
-def _unexplained(cells: Numbers, spec: FieldSpec, total: int, compared: Compared) -> Finding:
+def _unexplained(
+    cells: Numbers, spec: FieldSpec, total: int, compared: Compared, worlds: Counterfactuals | None
+) -> Finding:
     return Finding(
         cause=Cause.UNKNOWN,
         field=spec.name,
         count=len(cells),
-        evidence=_evidence(cells, spec, UNEXPLAINED, compared),
+        evidence=_evidence(cells, spec, (), compared, worlds),
         share=len(cells) / total,
         confidence=0.0,
         remedy=REMEDIES[Cause.UNKNOWN],
     )
 
 
-def _evidence(cells: Numbers, spec: FieldSpec, told: str, compared: Compared) -> tuple[Evidence, ...]:
+def _evidence(
+    cells: Numbers,
+    spec: FieldSpec,
+    factors: Sequence[Factor],
+    compared: Compared,
+    worlds: Counterfactuals | None,
+) -> tuple[Evidence, ...]:
+    told = " Then: ".join(factor.told for factor in factors) or UNEXPLAINED
     return tuple(
         Evidence(
             entity=compared.entities[position],
@@ -158,6 +136,7 @@ def _evidence(cells: Numbers, spec: FieldSpec, told: str, compared: Compared) ->
             served=show_cell(spec, compared.served.fields[spec.name], position),
             recomputed=show_cell(spec, compared.recomputed.fields[spec.name], position),
             explanation=told,
+            source_rows=() if worlds is None else worlds.source_rows(factors, position, spec.name),
         )
         for position in cells[:EVIDENCE_ROWS].tolist()
     )

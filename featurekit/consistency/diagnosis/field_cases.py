@@ -19,6 +19,7 @@ from featurekit.consistency.diagnosis.compared import Compared
 from featurekit.consistency.diagnosis.counterfactuals import World
 from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.found_factors import found_factors
+from featurekit.consistency.diagnosis.null_factors import fills
 from featurekit.consistency.diagnosis.pairs import value_pairs
 from featurekit.consistency.diagnosis.value_factors import value_factors
 from featurekit.status import Status
@@ -112,7 +113,11 @@ def _case(chance: Chance, compared: Compared, worlds: Sequence[World], pairs: Wo
                 yield of_world(world)
 
     candidates = [of_world(world) for world in singles]
-    candidates += [*turned(turns), *_other_fields(coding, name, compared)]
+    candidates += [
+        *turned(turns),
+        *turned(_refilled(singles, name, coding.spec)),
+        *_other_fields(coding, name, compared),
+    ]
     return FieldCase(
         chance=chance, candidates=candidates, found=lambda asked: turned(found_factors(coding, asked)), pairs=paired
     )
@@ -132,6 +137,21 @@ def _promising(coding: Coding, asked: Numbers, worlds: Sequence[World], name: st
 def _world_codes(coding: Coding, answers: Answers, name: str, served_found: Flags) -> Numbers:
     """Return a world's numbers; where it has no row and the served side has one, or the other way, it has neither's."""
     return np.where(answers.found == served_found, coding.codes(answers.fields[name]), OTHER)
+
+
+def _refilled(worlds: Sequence[World], name: str, spec: FieldSpec) -> Iterator[Factor]:
+    """Yield what NULLs are filled with in place of what the definition's own coalesce has for them."""
+    for world in worlds:
+        if len(world.factors) == 1 and world.factors[0].cause is Cause.COALESCE_DROPPED:
+            without = world.answers.fields[name]
+            for one in fills(spec):
+                assert one.cells is not None
+                made = one.cells(without, spec)
+                yield replace(one, cells=_always(made), extra=1)
+
+
+def _always(made: Cells | None) -> Callable[[Cells, FieldSpec], Cells | None]:
+    return lambda _cells, _spec: made
 
 
 def _other_fields(coding: Coding, name: str, compared: Compared) -> Iterator[Candidate]:

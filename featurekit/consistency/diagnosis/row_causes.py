@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from featurekit.consistency.cells import Flags
 from featurekit.consistency.compare import Verdict
@@ -24,16 +23,6 @@ def row_causes(compared: Compared) -> list[Cause | None]:
         row.cause or next((cause for flags, cause in presence if flags[position]), None)
         for position, row in enumerate(compared.rows)
     ]
-
-
-def unlabelled_mismatches(compared: Compared) -> npt.NDArray[np.intp]:
-    """Return the positions of entities whose cells differ in a row that is there and whose label says nothing.
-
-    For these it is worth recomputing the refresh before.
-    """
-    causes = row_causes(compared)
-    differs = np.logical_or.reduce([comparison.differs for comparison in compared.comparisons.values()])
-    return np.flatnonzero(differs & np.array([cause is None for cause in causes], np.bool_))
 
 
 def row_finding(
