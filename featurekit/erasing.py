@@ -53,6 +53,7 @@ from featurekit.types import Field, String, is_integer
 
 WAIT_LIMIT_S: Final = 600.0
 _POLL_S: Final = 0.2
+_SHOWN: Final = 78
 _REMOVED: Final = "(taken out: it held the key of an entity that was forgotten)"
 
 Random = Callable[[int], bytes]
@@ -279,10 +280,22 @@ def _from_log(asked: Entities, places: Places) -> Iterator[PlaceErased]:
 
 
 def holder_of(asked: Entities) -> Callable[[str], bool]:
-    """Return what tells texts that name one of the entities, each part of its key as a word of its own."""
-    keys = [[part.decode(errors="replace") for part in text.split(SEPARATOR)] for text in sorted(asked.texts)]
+    """Return what tells texts that name one of the entities, each part of its key as a word of its own.
 
-    def names(text: str, part: str) -> bool:
-        return part in text and re.search(rf"(?<![\w.]){re.escape(part)}(?![\w.])", text) is not None
+    A key is spelled as the store has it, or as people read its values.
+    """
+    encode = entity_key_encoder([field.type for field in asked.fields])
+    keys = []
+    for values in asked.values:
+        (text,) = encode([[value] for value in values])
+        if text is not None:
+            parts = (part.decode(errors="replace") for part in text.split(SEPARATOR))
+            keys.append([_spelled(part, value) for part, value in zip(parts, values, strict=True)])
+    return lambda text: any(all(spelled.search(text) for spelled in parts) for parts in keys)
 
-    return lambda text: any(all(names(text, part) for part in parts) for parts in keys)
+
+def _spelled(part: str, value: Any) -> re.Pattern[str]:
+    """Return what finds one part of a key: a value of its type, and its text in the store."""
+    # A report shows a string with its escapes, and of a long one the beginning.
+    forms = {part, str(value), repr(value)[1:-1][:_SHOWN]} if isinstance(value, str) else {part, str(value)}
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(form) for form in sorted(forms) if form)})(?![\w.])")
