@@ -59,7 +59,8 @@ def shown(case: Case) -> str:
     mark = "ok" if case.named_first else "unknown" if case.unnamed else "WRONG"
     what = ", ".join(f"{cause} ×{cells}" for cause, cells in case.named[:4])
     also = f" (also {', '.join(sorted(case.also))})" if case.also else ""
-    return f"{mark:8} {' + '.join(case.kinds)} @ {case.share:g}: {what}{also}  {case.seconds:.1f} s"
+    wanted = "" if case.named_first else f"; right: {' + '.join('/'.join(sorted(each)) for each in case.right)}"
+    return f"{mark:8} {' + '.join(case.kinds)} @ {case.share:g}: {what}{also}{wanted}  {case.seconds:.1f} s"
 
 
 def confusion(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
