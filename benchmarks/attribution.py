@@ -32,7 +32,7 @@ from benchmarks.report import finish
 from featurekit.clock import DAY, parse_instant
 from featurekit.config import Settings, read_settings
 from featurekit.consistency.attribution.attribution import Matrix, Rows, Score, attribute
-from featurekit.consistency.attribution.metrics import Floats, Metric, judge
+from featurekit.consistency.attribution.metrics import Floats, Metric, terms
 from featurekit.examples.flights import label_rows, write_sources
 from featurekit.examples.model import feature_matrix, fit_pipeline, to_onnx
 from featurekit.feature_store import FeatureStore
@@ -144,7 +144,7 @@ def told(rows: Rows, faults: Sequence[Fault], score: Score, known: dict[str, flo
 
 
 def auc(rows: Rows, values: Matrix, score: Score) -> float:
-    return float(judge(Metric.AUC, score(values), rows.truth)(np.ones((len(rows.truth), 1)))[0])
+    return terms(Metric.AUC, score(values), rows.truth).of_all
 
 
 def write_log(place: Path, plan: LookupPlan, rows: pa.Table, faults: Sequence[Fault] = ()) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from featurekit.consistency.attribution.metrics import Floats, Metric, Scores, judge
+from featurekit.consistency.attribution.metrics import Floats, Metric, Scores, terms
 from featurekit.consistency.attribution.shapley import Made, shapley_values
 
 Cells = npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ RESAMPLES: Final = 200
 ORDERS: Final = 64
 OTHER: Final = "unknown"
 _LEVEL: Final = 0.95
-_AT_ONCE: Final = 1 << 22  # so many counts of rows in one array
+_AT_ONCE: Final = 1 << 22  # so many counts as floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,8 @@ def attribute(
     """
     groups = _groups(rows, causes)
     random = np.random.default_rng(seed)
-    drawn = _draws(rows.requests, resamples, random)
+    different, places = np.unique(rows.requests, return_inverse=True)
+    draws = _draws(len(different), resamples, random)
     differs = rows.differs
 
     @cache
@@ -126,7 +127,9 @@ def attribute(
         right = np.zeros_like(differs)
         for number in made:
             right[:, groups[number][1]] = True
-        return metric.sign * _on(drawn, judge(metric, score(np.where(right, rows.recomputed, rows.served)), rows.truth))
+        told = terms(metric, score(np.where(right, rows.recomputed, rows.served)), rows.truth)
+        by_request = np.column_stack([np.bincount(places, column).astype(np.float64) for column in told.rows.T])
+        return metric.sign * told.value(_sums(draws, by_request))
 
     values, taken = shapley_values(worth, len(groups), orders=orders, random=random)
     nothing, everything = worth(frozenset()), worth(frozenset(range(len(groups))))
@@ -146,7 +149,7 @@ def attribute(
     return Attribution(
         metric=metric,
         rows=len(rows.truth),
-        requests=len(np.unique(rows.requests)),
+        requests=len(different),
         served=_estimate(metric.sign * nothing),
         recomputed=_estimate(metric.sign * everything),
         gap=gap,
@@ -166,19 +169,20 @@ def _groups(rows: Rows, causes: Mapping[str, str] | None) -> list[tuple[str, lis
     return list(found.items())
 
 
-def _draws(requests: npt.NDArray[np.int64], count: int, random: np.random.Generator) -> npt.NDArray[np.float32]:
-    """Return how often each row counts: once, then as often as its request was drawn, one column for each draw."""
-    different, places = np.unique(requests, return_inverse=True)
-    drawn = np.ones((len(different), count + 1), np.float32)
-    for column in range(1, count + 1):
-        chosen = random.integers(0, len(different), len(different))
-        drawn[:, column] = np.bincount(chosen, minlength=len(different))
-    return drawn[places]
+def _draws(requests: int, count: int, random: np.random.Generator) -> npt.NDArray[np.uint8]:
+    """Return how often each request counts: once, then as often as it was drawn, a row for each draw."""
+    drawn = np.ones((count + 1, requests), np.uint8)
+    for row in drawn[1:]:
+        # No request is drawn more than 255 times: of fewer there are no more draws, of more the chance is none.
+        row[:] = np.bincount(random.integers(0, requests, requests), minlength=requests)
+    return drawn
 
 
-def _on(drawn: npt.NDArray[np.float32], of: Callable[[Scores], Floats]) -> Floats:
-    step = max(1, _AT_ONCE // max(1, len(drawn)))
-    return np.concatenate([of(drawn[:, at : at + step]) for at in range(0, drawn.shape[1], step)])
+def _sums(draws: npt.NDArray[np.uint8], by_request: Floats) -> Floats:
+    """Return the sums of the requests' terms, a row for each draw."""
+    step = max(1, _AT_ONCE // max(1, draws.shape[1]))
+    parts = [draws[at : at + step].astype(np.float64) @ by_request for at in range(0, len(draws), step)]
+    return np.concatenate(parts)
 
 
 def _estimate(values: Floats) -> Estimate:

@@ -1,14 +1,13 @@
-"""What a model is worth on labelled rows, each counted any number of times: so one sort is enough for all resamples.
+"""What a model is worth on labelled rows, as sums over rows: so that rows can be drawn again and again at little cost.
 
-Every metric is `of` scores and truth, and then takes weights: an array with a row for each scored row and a column for
-each way to count them. It returns a value for each column, NaN where those rows tell nothing.
+A metric turns scores into a few terms for each row, and their sums, over whichever rows were drawn, into its value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ from featurekit.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.floating[Any]]
-Judge = Callable[[Scores], Floats]
 
 _CLIP: Final = float(np.finfo(np.float64).eps)  # scikit-learn's: a 0 that was wrong costs 36, not infinity
 
@@ -60,8 +58,23 @@ def check_truth(metric: Metric, truth: Floats, where: str) -> None:
         )
 
 
-def judge(metric: Metric, scores: Scores, truth: Floats) -> Judge:
-    """Return the metric of some scores, as a function of how often each row counts."""
+class Terms(NamedTuple):
+    """What each row adds to a metric, a column for each sum; `value` is the metric by such sums, row by row.
+
+    It is NaN where the rows that were summed say nothing.
+    """
+
+    rows: Floats
+    value: Callable[[Floats], Floats]
+
+    @property
+    def of_all(self) -> float:
+        """The metric on all rows, each once."""
+        return float(self.value(self.rows.sum(axis=0)[None])[0])
+
+
+def terms(metric: Metric, scores: Scores, truth: Floats) -> Terms:
+    """Return the metric of some scores."""
     match metric:
         case Metric.AUC:
             return _auc(scores, truth)
@@ -70,29 +83,34 @@ def judge(metric: Metric, scores: Scores, truth: Floats) -> Judge:
             return _mean(-np.where(truth == 1, np.log(sure), np.log1p(-sure)))
         case Metric.RMSE:
             mean = _mean((scores.astype(np.float64) - truth) ** 2)
-            return lambda weights: np.sqrt(mean(weights))
+            return Terms(mean.rows, lambda sums: np.sqrt(mean.value(sums)))
         case _:
             assert_never(metric)
 
 
-def _mean(losses: Floats) -> Judge:
-    return lambda weights: (losses @ weights) / weights.sum(axis=0)
+def _mean(losses: Floats) -> Terms:
+    return Terms(np.column_stack([losses, np.ones_like(losses)]), lambda sums: sums[:, 0] / sums[:, 1])
 
 
-def _auc(scores: Scores, truth: Floats) -> Judge:
-    """Return the share of pairs of both outcomes that the scores put in the right order; half of those they tie."""
+def _auc(scores: Scores, truth: Floats) -> Terms:
+    """Return the share of pairs of both outcomes that the scores put in the right order; half of those they tie.
+
+    A row's term is its share of right pairs with all rows of the other outcome. Of rows that are drawn these make the
+    AUC but for a part in the number of rows, which is the draw's effect on those it is paired with at once.
+    """
     order = np.argsort(scores, kind="stable")
-    ascending = scores[order]
+    ascending, is_one = scores[order], truth[order] == 1
     starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    positive = truth[order].astype(bool)[:, None]
+    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(ascending))))
+    ones, zeros = np.add.reduceat(is_one, starts, dtype=float), np.add.reduceat(~is_one, starts, dtype=float)
+    zeros_below, ones_above = np.cumsum(zeros) - zeros / 2, ones.sum() - np.cumsum(ones) + ones / 2
+    won = np.empty(len(scores))
+    won[order] = np.where(is_one, zeros_below[group] / zeros.sum(), ones_above[group] / ones.sum())
+    one = (truth == 1).astype(np.float64)
+    auc = float(won @ one) / float(ones.sum())
 
-    def of(weights: Scores) -> Floats:
-        counted = weights[order].astype(np.float64)
-        ones = np.add.reduceat(np.where(positive, counted, 0.0), starts, axis=0)
-        zeros = np.add.reduceat(np.where(positive, 0.0, counted), starts, axis=0)
-        below = np.cumsum(zeros, axis=0) - zeros / 2
-        pairs = ones.sum(axis=0) * zeros.sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(pairs > 0, (ones * below).sum(axis=0) / pairs, np.nan)
+    def value(sums: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):  # a draw without one of the outcomes
+            return sums[:, 0] / sums[:, 2] + sums[:, 1] / sums[:, 3] - auc
 
-    return of
+    return Terms(np.column_stack([won * one, won * (1 - one), one, 1 - one]), value)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from featurekit.consistency.attribution.attribution import Attribution, Estimate, Matrix, Rows, attribute
-from featurekit.consistency.attribution.metrics import Floats, Metric, judge
+from featurekit.consistency.attribution.metrics import Floats, Metric, terms
 
 COLUMNS = ("v.a", "v.b", "v.c", "v.d")
 WEIGHTS = np.array([1.2, 0.8, 0.5, 0.0])
@@ -37,7 +37,7 @@ def wrong(rows: Rows, *columns: int) -> Rows:
 
 
 def auc(values: Matrix, truth: Floats) -> float:
-    return float(judge(Metric.AUC, score(values), truth)(np.ones((len(truth), 1)))[0])
+    return terms(Metric.AUC, score(values), truth).of_all
 
 
 def costs(found: Attribution) -> dict[str, float]:
@@ -57,10 +57,7 @@ def test_where_nothing_differs_there_is_no_gap_and_nothing_to_tell() -> None:
 def test_what_each_field_costs_adds_up_to_what_the_model_lost(metric: Metric, columns: tuple[int, ...]) -> None:
     rows = wrong(world(), *columns)
     found = attribute(rows, score, metric, resamples=50)
-    everything = np.ones((len(rows.truth), 1))
-    served, right = (
-        float(judge(metric, score(side), rows.truth)(everything)[0]) for side in (rows.served, rows.recomputed)
-    )
+    served, right = (terms(metric, score(side), rows.truth).of_all for side in (rows.served, rows.recomputed))
     assert (found.served.value, found.recomputed.value) == pytest.approx((served, right))
     assert found.gap.value == pytest.approx(metric.sign * (right - served))
     assert sum(costs(found).values()) == pytest.approx(found.gap.value)

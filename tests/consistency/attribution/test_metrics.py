@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
 
-from featurekit.consistency.attribution.metrics import Floats, Metric, check_truth, judge
+from featurekit.consistency.attribution.metrics import Floats, Metric, check_truth, terms
 from featurekit.errors import InputError
 
 ROWS = 300
@@ -22,28 +22,46 @@ def plain(metric: Metric, scores: Floats, truth: Floats) -> float:
             return float(root_mean_squared_error(truth, scores))
 
 
+def world(digits: int, rows: int = ROWS) -> tuple[Floats, Floats, np.random.Generator]:
+    """Return scores, of which many are alike where they have few digits, and what came."""
+    draw = np.random.default_rng(digits)
+    scores = np.round(draw.random(rows), digits).astype(np.float32).astype(float)
+    scores[:2] = 0.0, 1.0
+    return scores, (draw.random(rows) < 0.2 + 0.5 * scores).astype(float), draw
+
+
 @pytest.mark.parametrize("metric", Metric)
 @pytest.mark.parametrize("digits", [16, 1, 0])
-def test_a_row_that_counts_several_times_is_as_if_it_were_there_so_often(metric: Metric, digits: int) -> None:
-    draw = np.random.default_rng(digits)
-    scores = np.round(draw.random(ROWS), digits)  # of one digit or none, many are alike
-    scores[:2] = 0.0, 1.0
-    truth = (draw.random(ROWS) < 0.3).astype(float)
-    weights = np.column_stack([np.ones(ROWS), draw.integers(0, 4, (ROWS, 5))]).astype(np.float32)
-
-    found = judge(metric, scores.astype(np.float32), truth)(weights)
-
-    for column in range(weights.shape[1]):
-        times = weights[:, column].astype(int)
-        expected = plain(metric, np.repeat(scores.astype(np.float32), times).astype(float), np.repeat(truth, times))
-        assert found[column] == pytest.approx(expected, rel=1e-6, abs=1e-9)
+def test_all_rows_are_worth_what_scikit_learn_says(metric: Metric, digits: int) -> None:
+    scores, truth, _ = world(digits)
+    assert terms(metric, scores, truth).of_all == pytest.approx(plain(metric, scores, truth), rel=1e-9)
 
 
-def test_rows_of_one_outcome_alone_say_nothing() -> None:
-    weights = np.array([[1.0, 1.0], [0.0, 1.0]])
-    found = judge(Metric.AUC, np.array([0.2, 0.7]), np.array([0.0, 1.0]))(weights)
-    assert np.isnan(found[0])
-    assert found[1] == 1.0
+@pytest.mark.parametrize("metric", [Metric.LOG_LOSS, Metric.RMSE])
+def test_a_row_that_is_drawn_several_times_is_as_if_it_were_there_so_often(metric: Metric) -> None:
+    scores, truth, draw = world(3)
+    found = terms(metric, scores, truth)
+    times = draw.integers(0, 4, (5, ROWS))
+    expected = [plain(metric, np.repeat(scores, each), np.repeat(truth, each)) for each in times]
+    assert found.value(times @ found.rows) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("digits", [16, 1])
+def test_the_auc_of_rows_that_are_drawn_is_near_that_of_rows_that_are_there_so_often(digits: int) -> None:
+    scores, truth, draw = world(digits)
+    found = terms(Metric.AUC, scores, truth)
+    times = np.array([np.bincount(draw.integers(0, ROWS, ROWS), minlength=ROWS) for _ in range(200)])
+    told = found.value(times @ found.rows)
+    exact = np.array([plain(Metric.AUC, np.repeat(scores, each), np.repeat(truth, each)) for each in times])
+    assert np.abs(told - exact).max() < 2 / ROWS
+    assert told.std() == pytest.approx(exact.std(), rel=0.03)
+    assert np.quantile(told, [0.025, 0.975]) == pytest.approx(np.quantile(exact, [0.025, 0.975]), abs=1 / ROWS)
+
+
+def test_a_draw_of_one_outcome_alone_says_nothing() -> None:
+    found = terms(Metric.AUC, np.array([0.2, 0.7]), np.array([0.0, 1.0]))
+    assert np.isnan(found.value(np.array([[2.0, 0.0]]) @ found.rows)).all()
+    assert found.of_all == 1.0
 
 
 @pytest.mark.parametrize(
