@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Context
+from decimal import Decimal as PyDecimal
 from functools import partial
 from typing import Final
 
@@ -25,6 +27,7 @@ from featurekit.types import Float64, String, is_float, is_integer, is_numeric
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 ColumnChange = Callable[[pa.Array], pa.Array | None]
+_WIDE: Final = Context(prec=80)
 _SCALES: Final = (100.0, 1000.0, 60.0, 3600.0)
 _UNITS: Final = (1.609344, 1.852, 0.3048, 0.45359237)
 """Miles, nautical miles, feet and pounds."""
@@ -106,11 +109,16 @@ def changed(column: Column, change: ColumnChange, rows: SourceRows) -> SourceRow
 
 
 def _null_as_zero(column: pa.Array) -> pa.Array:
-    return column.fill_null(pa.scalar(0, column.type))
+    return _filled(0.0, column)
 
 
 def _filled(number: float, column: pa.Array) -> pa.Array:
-    return column.fill_null(pa.scalar(number if pa.types.is_floating(column.type) else round(number), column.type))
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        return column.fill_null(
+            pa.scalar(PyDecimal(number).quantize(PyDecimal(1).scaleb(-kind.scale), context=_WIDE), kind)
+        )
+    return column.fill_null(pa.scalar(number if pa.types.is_floating(kind) else round(number), kind))
 
 
 def _entities(view: CompiledView, rows: SourceRows) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featurekit.clock import HOUR, format_duration
+from featurekit.clock import DAY, HOUR, format_duration
 from featurekit.compiled import ORDERED, CompiledView
 from featurekit.consistency.diagnosis.as_of_factors import previous
 from featurekit.consistency.diagnosis.causes import Cause
@@ -26,13 +27,16 @@ from featurekit.consistency.diagnosis.zones import (
     without_saving,
 )
 from featurekit.definitions.source import SourceKind
+from featurekit.errors import TimeError
 from featurekit.expr.nodes import columns
+from featurekit.grid import Grid
 from featurekit.offline.source import CREATED, EVENT, ID, column_name, key_names
 from featurekit.types import Int64, String
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 _KNOWN_EARLY: Final = -(1 << 61)
+_NEVER: Final = 1 << 61
 _COMMON_ZONES: Final = ("America/New_York", "Europe/Berlin")
 """Zones that change their clocks, tried where the view names none that does."""
 
@@ -149,13 +153,20 @@ def all_known(rows: SourceRows) -> SourceRows | None:
 def late_lost(view: CompiledView, rows: SourceRows) -> SourceRows | None:
     """Return the rows without those that the first refresh after they happened did not know yet."""
     event = _instants(rows.table, EVENT)
-    if not len(event):
-        return None
-    grid = view.view.grid
-    firsts = np.array(grid.between(int(event.min()), int(event.max()) + 2 * grid.every + 1), np.int64)
-    first = firsts[np.minimum(np.searchsorted(firsts, event, side="right"), len(firsts) - 1)]
-    late = _instants(rows.table, CREATED) > first + view.view.allowed_lateness
+    late = _instants(rows.table, CREATED) > _next_refreshes(view.view.grid, event) + view.view.allowed_lateness
     return _kept(rows, ~late) if late.any() else None
+
+
+def _next_refreshes(grid: Grid, event: Ints) -> Ints:
+    """Return the first grid instant after each event; one that never comes at the ends of the calendar."""
+    if grid.timezone is None:
+        return event - event % grid.every + grid.every
+    found = {_NEVER}
+    for day in np.unique(event // DAY).tolist():  # of the days that there are: one odd row must not cost millennia
+        with suppress(TimeError, OverflowError):
+            found.update((*grid.between(day * DAY, (day + 1) * DAY), grid.next((day + 1) * DAY - 1)))
+    instants = np.array(sorted(found), np.int64)
+    return instants[np.searchsorted(instants, event, side="right")]
 
 
 def dated_by_landing(view: CompiledView, rows: SourceRows) -> SourceRows | None:

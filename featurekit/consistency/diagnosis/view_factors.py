@@ -12,7 +12,7 @@ from featurekit.compiled import CompiledFeature, CompiledView, Slot, SlotFunctio
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.expr import infer
-from featurekit.expr.nodes import Call, Cast, Column, Node, transform
+from featurekit.expr.nodes import Call, Cast, Column, Literal, Node, transform
 from featurekit.types import DataType, Float64, is_numeric
 from featurekit.windows import Calendar, CalendarUnit, Elapsed, LastRows, Lifetime, Window, show_window
 
@@ -22,6 +22,8 @@ _LOGARITHMS: Final = frozenset(("ln", "log", "log10", "log2", "log1p"))
 _POWERS: Final = frozenset(("exp", "expm1", "sqrt", "cbrt"))
 _LIMITS: Final = frozenset(("greatest", "least"))
 _ROUNDINGS: Final = frozenset(("round", "bround", "floor", "ceil", "rint", "abs"))
+_IN_SQL: Final = 4
+"""Bits on top of a fill's cost where it is the definition's own that was another."""
 _DAYS: Final = {CalendarUnit.DAY: 1, CalendarUnit.WEEK: 7, CalendarUnit.MONTH: 30}
 _LENGTHS: Final = (HOUR, DAY, 7 * DAY, 30 * DAY)
 _SPREADS: Final = {
@@ -91,6 +93,9 @@ def expression_changes() -> Iterator[tuple[Cause, str, Callable[[Node], Node]]]:
 def _expressions() -> Iterator[Factor]:
     for cause, told, change in expression_changes():
         yield Factor(cause=cause, told=told, view=partial(_rewritten, change))
+    told = "Where coalesce has a value for NULL, there is 0."
+    zero = partial(_rewritten, _zero_for_null)
+    yield Factor(cause=Cause.NULL_FILLED_WITH_ZERO, told=told, view=zero, extra=_IN_SQL, conditional=True)
     for function in ("ln", "log1p"):
         told = f"The aggregate is over {function} of what it takes."
         yield Factor(cause=Cause.LOGARITHM_ADDED, told=told, view=partial(_reslotted, partial(_through, function)))
@@ -196,6 +201,13 @@ def _bare(names: frozenset[str], node: Node) -> Node:
     if not isinstance(node, Call) or node.function not in names or not node.args:
         return node
     return _typed(node.args[-1 if node.function == "log" else 0], node.type)
+
+
+def _zero_for_null(node: Node) -> Node:
+    if not isinstance(node, Call) or node.function != "coalesce" or not is_numeric(node.type):
+        return node
+    *values, last = node.args
+    return node if not isinstance(last, Literal) else replace(node, args=(*values, infer.literal(0, last.type)))
 
 
 def _typed(node: Node, kind: DataType) -> Node:

@@ -50,6 +50,7 @@ def feature(base: Path, sql: str, window: str | None = "7d", **declared: Any) ->
         ("sum(amount)", Cause.LOGARITHM_ADDED, [math.log(8) + math.log(2), math.log1p(8) + math.log1p(2)]),
         ("coalesce(max(amount) FILTER (WHERE amount > 99), -1.0D)", Cause.COALESCE_DROPPED, [None]),
         ("avg(coalesce(amount, 0.5D))", Cause.COALESCE_DROPPED, [5.0]),
+        ("coalesce(max(amount) FILTER (WHERE amount > 99), 31.4D)", Cause.NULL_FILLED_WITH_ZERO, [0.0]),
         ("count(*) FILTER (WHERE amount > 5)", Cause.FILTER_DROPPED, [3]),
         ("count(amount)", Cause.COUNTED_NULLS, [3]),
         ("avg(amount)", Cause.NULLS_IN_AVERAGE, [10 / 3]),
