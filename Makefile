@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental screenshot clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
@@ -127,6 +127,9 @@ fault-bench: setup ## faults planted in what is served: seen by the check, and r
 
 incremental: setup ## a month of daily refreshes from the day before, beside full ones: bits, rows read, CPU
 	$(RUN) -m benchmarks.incremental
+
+screenshot: setup ## the picture of a report in docs/images, from a week of checks with faults planted (needs chromium)
+	$(RUN) -m tests.browser.screenshot
 
 STOP := import pathlib, featurekit.online.embedded as server; server.stop(pathlib.Path(".featurekit"))
 

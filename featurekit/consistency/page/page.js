@@ -4,9 +4,9 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   const order = new Map([...body.rows].map((row, at) => [row, at]));
-  // Of very many fields the first ones, in whatever order, until all are asked for.
+  // Of many fields the first ones, in whatever order, until all are asked for: as many as are wrong, within reason.
   const rest = table.nextElementSibling;
-  let most = 40;
+  let most = Math.min(100, Math.max(12, table.querySelectorAll("tr.wrong").length));
   const limit = () => [...body.rows].forEach((row, at) => { row.hidden = at >= most; });
   if (body.rows.length > most) {
     rest.hidden = false;

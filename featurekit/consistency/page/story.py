@@ -54,6 +54,12 @@ class CauseCard:
         return self.view if self.field is None else f"{self.view}.{self.field}"
 
     @property
+    def told(self) -> str:
+        """The sentence that explains all rows of evidence; empty where each has its own."""
+        told = {each["explanation"] for each in self.evidence}
+        return told.pop() if len(told) == 1 else ""
+
+    @property
     def target(self) -> str:
         """The anchor of what it is found in."""
         return anchor("view" if self.field is None else "field", self.place)
