@@ -109,8 +109,11 @@ def slots_of_events(
         marks = mark_entities[first:stop], mark_times[first:stop]
         return sweep.slots_of(Events(events, entities[low:high], sweep.lateness, *marks, rows=rows[low:high]))
 
+    bounds = _parts(entities, mark_entities)
+    if len(bounds) == 1:  # threads take longer to start than little takes
+        return part(bounds[0]).combine_chunks(), places
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        parts = list(pool.map(part, _parts(entities, mark_entities)))
+        parts = list(pool.map(part, bounds))
     return pa.concat_tables(parts).combine_chunks(), places
 
 

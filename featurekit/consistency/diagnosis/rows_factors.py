@@ -36,6 +36,8 @@ from featurekit.types import Int64, String
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 _KNOWN_EARLY: Final = -(1 << 61)
+STEPS: Final = (1, 2, 3, 7)
+"""By how many refreshes a copy of the source is old, or rows are doubled."""
 _NEVER: Final = 1 << 61
 _COMMON_ZONES: Final = ("America/New_York", "Europe/Berlin")
 """Zones that change their clocks, tried where the view names none that does."""
@@ -52,6 +54,10 @@ def rows_factors(view: CompiledView, rows: SourceRows, as_ofs: Ints) -> Iterator
 def _landing(view: CompiledView, as_ofs: Ints) -> Iterator[Factor]:
     told = "Rows at the very as-of are counted too."
     yield Factor(cause=Cause.BOUND_CLOSED, told=told, rows=partial(bound_closed, as_ofs))
+    for steps in STEPS:
+        told = f"The source is a copy from before the last {_refreshes(steps)}: rows that landed since are missing."
+        change = partial(copied_before, previous(view.view.grid, steps, as_ofs))
+        yield Factor(cause=Cause.OTHER_SNAPSHOT, told=told, rows=change, extra=(steps - 1).bit_length())
     if view.source.created_timestamp is None:
         return
     told = "Rows are counted that landed only after the refresh knew."
@@ -69,12 +75,15 @@ def _copies(view: CompiledView, as_ofs: Ints) -> Iterator[Factor]:
         told = "All versions of an event are counted, not the newest alone."
         yield Factor(cause=Cause.VERSIONS_COUNTED, told=told, rows=versions_counted)
     yield Factor(cause=Cause.DUPLICATE_EVENTS, told="Each row is counted twice.", rows=partial(doubled, None))
-    for steps in (1, 2, 3, 7):
-        refreshes = "refresh" if steps == 1 else f"{steps} refreshes"
-        told = f"Each row of the last {refreshes} is counted twice."
+    for steps in STEPS:
+        told = f"Each row of the last {_refreshes(steps)} is counted twice."
         since = previous(view.view.grid, steps, as_ofs)
         change = partial(doubled, (since, as_ofs))
         yield Factor(cause=Cause.DUPLICATE_EVENTS, told=told, rows=change, extra=steps.bit_length())
+
+
+def _refreshes(steps: int) -> str:
+    return "refresh" if steps == 1 else f"{steps} refreshes"
 
 
 def _ties(view: CompiledView) -> Iterator[Factor]:
@@ -148,6 +157,12 @@ def all_known(rows: SourceRows) -> SourceRows | None:
     if not (created > _instants(rows.table, EVENT)).any():
         return None
     return _with(rows, CREATED, _KNOWN_EARLY + np.unique(created, return_inverse=True)[1].reshape(-1))
+
+
+def copied_before(instants: Ints, rows: SourceRows) -> SourceRows | None:
+    """Return the rows that had landed before an instant; of several, before the last of them."""
+    lost = _instants(rows.table, CREATED) >= instants.max(initial=0)
+    return _kept(rows, ~lost) if lost.any() else None
 
 
 def late_lost(view: CompiledView, rows: SourceRows) -> SourceRows | None:

@@ -71,7 +71,7 @@ def view_of(
 def source_rows(view: CompiledView, rows: Sequence[Row]) -> SourceRows:
     """Return rows as `fetch_rows` has them."""
     columns = {
-        label: _array(key.type, [each[key.source_column] for each in rows])
+        label: array_of(key.type, [each[key.source_column] for each in rows])
         for label, key in zip(key_names(view), view.keys, strict=True)
     }
     columns["$event"] = pa.array([each["at"] for each in rows], pa.int64())
@@ -79,7 +79,7 @@ def source_rows(view: CompiledView, rows: Sequence[Row]) -> SourceRows:
     columns["$created"] = pa.array([each[landed] for each in rows], pa.int64())
     if view.source.event_id is not None:
         columns["$id"] = pa.array([each["id"] for each in rows], pa.int64())
-    columns |= {name: _array(kind, [each[name] for each in rows]) for name, kind in COLUMNS.items()}
+    columns |= {name: array_of(kind, [each[name] for each in rows]) for name, kind in COLUMNS.items()}
     return SourceRows(table=with_places(pa.table(columns)), whole=np.ones(1, np.bool_), since=None, means={})
 
 
@@ -101,6 +101,8 @@ def values(answers: Answers, field: str) -> list[Any]:
     return held_values(answers.fields[field].values)
 
 
-def _array(kind: DataType, held: list[Any]) -> pa.Array:
+def array_of(kind: DataType, held: list[Any]) -> pa.Array:
+    """Return values, held as `types` says, as a column."""
     arrow = to_arrow(kind)
-    return pa.array(held, pa.int64()).cast(arrow) if pa.types.is_timestamp(arrow) else pa.array(held, arrow)
+    plain = pa.int64() if pa.types.is_timestamp(arrow) else pa.int32() if pa.types.is_date(arrow) else arrow
+    return pa.array(held, plain).cast(arrow)

@@ -61,6 +61,13 @@ def test_the_newest_version_counts_though_it_landed_late(tmp_path: Path) -> None
     assert by(view, rows, Cause.DUPLICATE_EVENTS)[0] == [2020.0]
 
 
+def test_a_copy_of_the_source_is_old(tmp_path: Path) -> None:
+    view = view_of(tmp_path, n=COUNT)
+    rows = [row("a", back * DAY + HOUR) for back in range(5)] + [row("a", 6 * DAY, landed=-HOUR)]
+    assert values(recomputation(view, rows).base, "n") == [6]
+    assert by(view, rows, Cause.OTHER_SNAPSHOT) == [[4], [3], [2], [0]]
+
+
 def test_rows_are_counted_twice_all_or_the_last_ones(tmp_path: Path) -> None:
     view = view_of(tmp_path, n=COUNT)
     rows = [row("a", HOUR), row("a", DAY + HOUR), row("a", 6 * DAY)]
@@ -127,6 +134,7 @@ def test_what_changes_no_row_is_not_tried(tmp_path: Path) -> None:
     rows = [row("a", HOUR), row("b", DAY)]
     causes = {factor.cause for factor in rows_factors(view, source_rows(view, rows), np.full(2, AS_OF, np.int64))}
     assert causes == {
+        Cause.OTHER_SNAPSHOT,
         Cause.DUPLICATE_EVENTS,
         Cause.EVENT_TIME_SHIFTED,
         Cause.EVENT_TIME_DST,  # in New York it is summer by then
