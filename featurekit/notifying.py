@@ -76,3 +76,18 @@ def notify(
     except RegistryError as error:
         told = AlertError("the registry could not keep an alert", where=error.where, why=error.why or error.what)
         return Delivery(sent=0, failures=(told,))
+
+
+def tell(settings: Settings, conditions: Sequence[Condition]) -> Delivery:
+    """Tell the sinks of the settings what turned, and send what waits for them."""
+    registry = Registry(
+        settings.registry, project=settings.project, environment=settings.environment, models=settings.models
+    )
+    return notify(
+        conditions,
+        registry=registry,
+        sinks=sinks_of(settings),
+        project=settings.project,
+        environment=settings.environment,
+        at=settings.clock(),
+    )

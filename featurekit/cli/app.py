@@ -59,6 +59,7 @@ COMMANDS: Final = {
     "pin": Command("pin", "pin", "Keep a version of a service for whoever reads it, or list pins.", "Run"),
     "unpin": Command("pin", "unpin", "Let a version go that was pinned.", "Run"),
     "gc": Command("gc", "gc", "Drop what nothing needs any more from the online store.", "Run"),
+    "schedule": Command("schedule", "schedule", "Refresh, check and clean up by the declared cadence.", "Run"),
     "history": Command("history", "app", "Show, join and drop the kept rows of refreshes.", "Run"),
     "forget": Command("forget", "forget", "Take entities out of all that is kept, and prove it.", "Run"),
     "remember": Command("forget", "remember", "Let entities in again that were forgotten.", "Run"),

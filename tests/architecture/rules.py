@@ -60,6 +60,7 @@ LEVELS: Mapping[str, int] = {
     "featurekit.consistency": 6,
     "featurekit.serving": 6,
     "featurekit.monitoring": 6,
+    "featurekit.scheduling": 6,  # what is due by the declared cadence, done by one instance at a time
     "featurekit.alerting": 6,  # who is told of what turned red, and until it is taken
     "featurekit.apply": 6,
     "featurekit.computing": 6,  # from the refresh before, or in full
@@ -87,6 +88,9 @@ LEVELS: Mapping[str, int] = {
     "featurekit.notifying": 7,  # conditions of what a check found, told when they turn
     "featurekit.store_parts": 7,  # what the SDK's facade opens when it is first needed
     "featurekit.feature_store": 7,
+    "featurekit.batch_state": 7,  # how batch work stands, for metrics
+    "featurekit.scheduled_loop": 7,  # the process that looks what is due
+    "featurekit.scheduled_work": 7,  # what the schedule does with the store
     "featurekit.testing": 7,
     "featurekit": 7,  # the public names: it names what the SDK has, and only programs import from it
     "featurekit.cli": 8,
@@ -126,6 +130,7 @@ OWNERS: Mapping[str, Owner] = {
     "starlette": Owner(modules=("featurekit.serving.app", "featurekit.serving.server")),
     "uvicorn": Owner(modules=("featurekit.serving.server", "featurekit.serving.connections")),
     "prometheus_client": Owner(modules=everything_in("featurekit.monitoring")),
+    "apscheduler": Owner(modules=("featurekit.scheduling.loop",)),
     "tenacity": Owner(modules=("featurekit.alerting.delivery",)),
     "sqlalchemy": Owner(modules=everything_in("featurekit.registry")),
     "jinja2": Owner(modules=("featurekit.consistency.page.render",)),
