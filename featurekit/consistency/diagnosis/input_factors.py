@@ -51,15 +51,18 @@ def input_factors(view: CompiledView, rows: SourceRows) -> Iterator[Factor]:
 def _read(view: CompiledView) -> dict[Column, frozenset[str] | None]:
     """Return the columns that decide values, each with the features that read it; None where `where` does.
 
-    The time column is none of them: it has factors of its own.
+    The time column is none of them: it has factors of its own. A feature that is the latest value of the very column
+    is left out: whatever is done to that column may as well have been done to the value.
     """
     read: dict[Column, frozenset[str]] = {}
     for feature in view.features:
         names = {column.name for column in columns_of(feature.expression)}
-        for slot in view.slots:
-            for node in (slot.argument, slot.by, slot.filter) if slot.name in names else ():
-                for column in columns_of(node) if node is not None else ():
-                    read[column] = read.get(column, frozenset()) | {feature.name}
+        slots = [slot for slot in view.slots if slot.name in names]
+        if feature.is_latest and all(isinstance(slot.argument, Column) for slot in slots):
+            continue
+        nodes = [part for slot in slots for part in (slot.argument, slot.by, slot.filter) if part is not None]
+        for column in dict.fromkeys(column for node in nodes for column in columns_of(node)):
+            read[column] = read.get(column, frozenset()) | {feature.name}
     for_all = () if view.where is None else columns_of(view.where)
     found = {column: None if column in for_all else read[column] for column in (*for_all, *read)}
     return {column: fields for column, fields in found.items() if column.name != view.source.event_timestamp}

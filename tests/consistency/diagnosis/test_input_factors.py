@@ -86,3 +86,9 @@ def test_only_fields_that_read_the_column_are_meant(tmp_path: Path) -> None:
     assert meant == {frozenset(("x",)), frozenset(("n",))}
     filtered = view_of(tmp_path, view={"where": "amount > 1"}, n={"sql": "count(items)", "window": "7d"})
     assert {factor.fields for factor in input_factors(filtered, computed.rows)} == {None, frozenset(("n",))}
+
+
+def test_the_latest_value_of_a_column_is_left_to_what_turns_values(tmp_path: Path) -> None:
+    view = view_of(tmp_path, plain={"sql": "amount"}, whole={"sql": "round(amount)"})
+    computed = recomputation(view, ROWS)
+    assert {factor.fields for factor in input_factors(view, computed.rows)} == {frozenset(("whole",))}
