@@ -120,10 +120,17 @@ def write_airport(base: Path, flights: Sequence[Flight]) -> CompiledRepository:
                 name="trip",
                 request={"hours": Float64()},
                 features=(OnDemandFeature(name="share", sql="delays.mean_1d / hours"),),
-            )
+            ),
+            OnDemandFeatureView(
+                name="odds", features=(OnDemandFeature(name="flights", sql="ln(1.0D + delays.n_3d)", default=0.0),)
+            ),
         ],
         services=[
             FeatureService(name="late", features=(ServiceFeatures(view="delays"),)),
+            # What it computes from is no output.
+            FeatureService(
+                name="odds", features=(ServiceFeatures(view="delays", feature="last_or"), ServiceFeatures(view="odds"))
+            ),
             FeatureService(name="trips", features=(ServiceFeatures(view="delays"), ServiceFeatures(view="trip"))),
             FeatureService(
                 name="pairs",

@@ -218,6 +218,8 @@ class Refresh:
 def explain(cause: Cause, row: StoredRow, refresh: Refresh) -> str:
     """Return one sentence on one entity's row: what is there, and what belongs there."""
     as_of = format_instant(refresh.as_of)
+    # Requests of a log are each of a refresh of their own.
+    own_as_of = as_of if row.as_of is None else format_instant(row.as_of)
     match cause:
         case Cause.UNAVAILABLE:
             return f"The store could not answer: {row.problem or 'no reason was given'}."
@@ -232,9 +234,9 @@ def explain(cause: Cause, row: StoredRow, refresh: Refresh) -> str:
             own = format_instant(row.as_of) if row.as_of is not None else "another instant"
             return f"The row says that it is as of {own}, and lies under the key of the refresh as of {as_of}."
         case Cause.MISSING_ROW:
-            return f"Training has a row for this entity as of {as_of}; the online store has none."
+            return f"Training has a row for this entity as of {own_as_of}; the online store has none."
         case Cause.EXTRA_ROW:
-            return f"The online store has a row for this entity; training sees no event of it as of {as_of}."
+            return f"The online store has a row for this entity; training sees no event of it as of {own_as_of}."
         case _:
             return "Nothing that was tried explains the served value."
 

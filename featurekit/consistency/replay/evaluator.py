@@ -38,6 +38,7 @@ class Evaluated:
     `served_inputs` compares what was served with what follows from the inputs that were served, `right_inputs` with
     what follows from recomputed ones. `open` cells say nothing: an input was UNAVAILABLE. `degraded` ones do of the
     evaluator alone. `unlogged` are the inputs that the log has not, `unknown` the rows whose right inputs nobody knows.
+    `inputs` are by path, as they were served where the log has them.
     """
 
     logged: LoggedRows
@@ -52,6 +53,7 @@ class Evaluated:
     degraded: Flags
     unknown: Flags
     unlogged: tuple[str, ...]
+    inputs: Mapping[str, pa.Array]
 
     @property
     def evaluator_differs(self) -> Flags:
@@ -88,6 +90,7 @@ def evaluate(engine: BatchEngine, logged: LoggedRows, replayed: Mapping[str, Rep
             from_right[item.name],
             unknown=~np.logical_and.reduce([known[path] for path in paths], initial=True),
             unlogged=tuple(path for path in paths if served[path] is None),
+            inputs={path: both[path].served for path in paths},
         )
         for item in items
         for paths in [tuple(dict.fromkeys(column.path for column in columns(item.node)))]
@@ -149,8 +152,8 @@ def _computed(
     places = np.arange(count)
     places[again] = count + np.arange(len(again))
     return (
-        {item.name: _with_default(found[item.name].slice(0, count), item) for item in items},
-        {item.name: _with_default(found[item.name].take(pa.array(places)), item) for item in items},
+        {item.name: with_default(found[item.name].slice(0, count), item) for item in items},
+        {item.name: with_default(found[item.name].take(pa.array(places)), item) for item in items},
     )
 
 
@@ -169,7 +172,8 @@ def _label(column: Column) -> str:
     return f"${column.path}"
 
 
-def _with_default(values: pa.Array, item: PlanExpression) -> Cells:
+def with_default(values: pa.Array, item: PlanExpression) -> Cells:
+    """Return computed values after the feature's default."""
     valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
     if item.default is None:
         return Cells(values=values, statuses=np.where(valid, Status.PRESENT, Status.NULL).astype(np.uint8))
@@ -190,6 +194,7 @@ def _evaluated(
     *,
     unknown: Flags,
     unlogged: tuple[str, ...],
+    inputs: Mapping[str, pa.Array],
 ) -> Evaluated:
     field = FieldSpec(name=item.name, type=item.type, is_latest=False, default=item.default, empty=None)
     served, reasons = logged.cells(item.name), logged.reasons(item.name)
@@ -206,6 +211,7 @@ def _evaluated(
         degraded=is_degraded(served.statuses, reasons),
         unknown=unknown,
         unlogged=unlogged,
+        inputs=inputs,
     )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from featurekit.clock import Instant
 from featurekit.consistency.recompute import field_specs
+from featurekit.consistency.replay.diagnosis import view_findings
 from featurekit.consistency.replay.evaluator import evaluate
 from featurekit.consistency.replay.freshness import Ages, ages
 from featurekit.consistency.replay.logged import LoggedRows, ReplayRule, sample_log
@@ -117,7 +118,12 @@ class _Replayer:
         sample = sample_log([file for file in files if file.fingerprint in known], known, self.rule)
         kept = [_without_forgotten(rows, self.forgotten) for rows in sample.rows]
         outcomes = self._outcomes([rows for rows in kept if len(rows)])
-        report = service_report(name, outcomes, most_late=self.limits.most_late)
+        report = service_report(
+            name,
+            outcomes,
+            most_late=self.limits.most_late,
+            findings=lambda replayed: view_findings(self.engine(), replayed, self.versions.earlier),
+        )
         return replace(
             report,
             logged=sample.logged,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from typing import Any
@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from featurekit.consistency.cells import Codes, Flags
+from featurekit.consistency.diagnosis.findings import Finding, by_weight
+from featurekit.consistency.replay.diagnosis import on_demand_findings
 from featurekit.consistency.replay.evaluator import Evaluated
 from featurekit.consistency.replay.freshness import Ages, freshness
 from featurekit.consistency.replay.logged import Floats, Ints, LoggedRows
@@ -58,7 +60,9 @@ class Outcome:
         return found
 
 
-def service_report(service: str, outcomes: Sequence[Outcome], *, most_late: float) -> ServiceReplay:
+def service_report(
+    service: str, outcomes: Sequence[Outcome], *, most_late: float, findings: ViewFindings
+) -> ServiceReplay:
     """Return what came of the log's rows; what was not looked at is for the caller to say."""
     times = [outcome.logged.times for outcome in outcomes]
     return ServiceReplay(
@@ -70,12 +74,15 @@ def service_report(service: str, outcomes: Sequence[Outcome], *, most_late: floa
         other_places=0,
         start=min((int(each.min()) for each in times), default=None),
         end=max((int(each.max()) for each in times), default=None),
-        views=tuple(_view(parts) for parts in _by_view(outcomes).values()),
+        views=tuple(_view(parts, findings) for parts in _by_view(outcomes).values()),
         on_demand=tuple(_on_demand(outcomes)),
         answered_by=tuple(_answered_by(outcomes)),
         most_late=most_late,
     )
 
+
+ViewFindings = Callable[[Sequence[Replayed]], tuple[Finding, ...]]
+"""Returns why one view's values differ."""
 
 Parts = list[tuple[Outcome, PlanView]]
 
@@ -88,7 +95,7 @@ def _by_view(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], Parts]:
     return found
 
 
-def _view(parts: Parts) -> ViewReplay:
+def _view(parts: Parts, findings: ViewFindings) -> ViewReplay:
     outcome, part = parts[0]
     aged = reduce(_joined, [each.ages[part.alias] for each, _ in parts])
     weights = np.concatenate([each.logged.weights for each, _ in parts])
@@ -101,7 +108,7 @@ def _view(parts: Parts) -> ViewReplay:
         rows=sum(len(each.logged) for each, _ in parts),
         freshness=freshness(aged, weights),
         fields=tuple(_logic(name, [each for each in replayed if name in each.comparisons]) for name in names),
-        findings=(),
+        findings=findings(replayed),
         lost=outcome.logged.version.lost.get(part.alias),
         source_change=next((each.source_change for each in replayed if each.source_change), None),
     )
@@ -129,10 +136,16 @@ def _on_demand(outcomes: Sequence[Outcome]) -> Iterable[OnDemandReplay]:
         evaluated = [
             item for each in outcomes if each.logged.plan.fingerprint == fingerprint for item in each.on_demand
         ]
-        names = dict.fromkeys(item.field.name for item in evaluated)
-        found = tuple(_evaluated([item for item in evaluated if item.field.name == name]) for name in names)
-        if found:
-            yield OnDemandReplay(fingerprint=fingerprint, fields=found, findings=())
+        by_name: dict[str, list[Evaluated]] = {}
+        for item in evaluated:
+            by_name.setdefault(item.field.name, []).append(item)
+        if by_name:
+            findings = [finding for items in by_name.values() for finding in on_demand_findings(items)]
+            yield OnDemandReplay(
+                fingerprint=fingerprint,
+                fields=tuple(map(_evaluated, by_name.values())),
+                findings=by_weight(findings),
+            )
 
 
 def _evaluated(items: Sequence[Evaluated]) -> FieldReplay:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.errors import FeaturekitError
 from featurekit.lookup_plan import lookup_plan
-from featurekit.plan import LookupPlan, PlanView, decode_plan
+from featurekit.plan import LookupPlan, decode_plan
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import ViewVersion
+
+_MOST_EARLIER: Final = 3
 
 CompileVersion = Callable[[ViewVersion], CompiledView]
 """Returns a registered view version compiled; a FeaturekitError says why it can't be any more."""
@@ -56,13 +59,25 @@ class Versions:
         plan, number = self._plan(service, fingerprint)
         if plan is None:
             return None
-        found = {part.alias: self._view(part) for part in plan.views}
+        found = {part.alias: self._at(part.view, part.fingerprint) for part in plan.views}
         return ServedVersion(
             plan=plan,
             number=number,
             views={alias: view for alias, view in found.items() if isinstance(view, CompiledView)},
             lost={alias: why for alias, why in found.items() if isinstance(why, str)},
         )
+
+    def earlier(self, view: CompiledView) -> tuple[CompiledView, ...]:
+        """Return the registered versions before a view's that can still be computed, the newest first, a few."""
+        own = self._registered.get((view.name, view.fingerprint.data))
+        numbers = [
+            each
+            for each in self._registered.values()
+            if each.name == view.name and (not own or each.number < own.number)
+        ]
+        newest = sorted(numbers, key=lambda version: version.number, reverse=True)[:_MOST_EARLIER]
+        found = [self._at(each.name, each.fingerprint.data) for each in newest]
+        return tuple(each for each in found if isinstance(each, CompiledView))
 
     def _plan(self, service: str, fingerprint: str) -> tuple[LookupPlan | None, int | None]:
         registered = self._services.get((service, fingerprint))
@@ -73,16 +88,16 @@ class Versions:
             return lookup_plan(defined), None
         return None, None
 
-    def _view(self, part: PlanView) -> CompiledView | str:
-        key = part.view, part.fingerprint
+    def _at(self, view: str, fingerprint: str) -> CompiledView | str:
+        key = view, fingerprint
         if key not in self._views:
-            self._views[key] = self._compiled(part)
+            self._views[key] = self._compiled(*key)
         return self._views[key]
 
-    def _compiled(self, part: PlanView) -> CompiledView | str:
-        version = self._registered.get((part.view, part.fingerprint))
+    def _compiled(self, view: str, fingerprint: str) -> CompiledView | str:
+        version = self._registered.get((view, fingerprint))
         if version is None:
-            return f"{part.view} of definition {part.fingerprint[:8]} is not in the registry"
+            return f"{view} of definition {fingerprint[:8]} is not in the registry"
         try:
             return self._definitions.compile_version(version)
         except FeaturekitError as error:

@@ -17,6 +17,7 @@ from featurekit.apply import register
 from featurekit.clock import DAY, HOUR, SECOND, fixed_clock
 from featurekit.compiled import CompiledRepository
 from featurekit.config import Settings
+from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.replay.logged import ReplayRule
 from featurekit.consistency.replay.replay import ReplayLimits, replay_log
 from featurekit.consistency.replay.report import Question, ReplayReport, ServiceReplay
@@ -97,6 +98,7 @@ def airport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airport]:
         ):
             for n, carrier in enumerate(CARRIERS):
                 client.lookup("trips", {"carrier": carrier}, {"hours": float(n)}, at=at + n * HOUR)
+            client.lookup("odds", {"carrier": list(CARRIERS)}, request_id=f"odds {day}")
             client.lookup("pairs", {"carrier": ["AA", "UA"], "rival": ["WN", None]}, request_id="pairs")
             client.lookup("trips", {"carrier": list(CARRIERS)}, {"hours": 3.0}, request_id=f"many {day}")
     yield Airport(compiled=compiled, engine=engine, registry=registry, log=place)
@@ -109,17 +111,17 @@ Rows = list[dict[str, Any]]
 
 @pytest.fixture
 def changed(airport: Airport, tmp_path: Path) -> Callable[..., Path]:
-    """Return the function that copies the log of trips with its rows, or what its files say of themselves, changed."""
+    """Return the function that copies a service's log with its rows, or what its files say of themselves, changed."""
 
-    def change(rows: Callable[[Rows], None] = lambda _: None, **told: Any) -> Path:
-        for file in sorted((airport.log / "trips").glob("*.parquet")):
+    def change(rows: Callable[[Rows], None] = lambda _: None, service: str = "trips", **told: Any) -> Path:
+        for file in sorted((airport.log / service).glob("*.parquet")):
             table = pq.read_table(file)
             found = table.to_pylist()
             rows(found)
             metadata = json.loads(table.schema.metadata[METADATA]) | told
             schema = table.schema.with_metadata({METADATA: json.dumps(metadata).encode()})
-            (tmp_path / "trips").mkdir(exist_ok=True)
-            pq.write_table(pa.Table.from_pylist(found, schema), tmp_path / "trips" / file.name)
+            (tmp_path / service).mkdir(exist_ok=True)
+            pq.write_table(pa.Table.from_pylist(found, schema), tmp_path / service / file.name)
         return tmp_path
 
     return change
@@ -132,7 +134,7 @@ def service(report: ReplayReport, name: str = "trips") -> ServiceReplay:
 def test_what_was_served_agrees_under_each_question(airport: Airport) -> None:
     report = airport.replay()
     assert report.passed, report.to_json()
-    assert [each.service for each in report.services] == ["pairs", "trips"]
+    assert [each.service for each in report.services] == ["odds", "pairs", "trips"]
     trips = service(report)
     assert (trips.logged, trips.sampled) == (20, 20)
     (view,) = trips.views
@@ -142,7 +144,7 @@ def test_what_was_served_agrees_under_each_question(airport: Airport) -> None:
     )
     assert [[day.compared for day in field.days] for field in trips.fields] == [[10, 10]] * 5
     assert {view.alias for view in service(report, "pairs").views} == {"delays", "other"}
-    assert json.loads(report.to_json())["services"][1]["values"]["compared"] == 100
+    assert json.loads(report.to_json())["services"][2]["values"]["compared"] == 100
 
 
 def test_a_value_that_is_not_that_of_its_as_of_is_a_difference_of_logic(airport: Airport, changed: Any) -> None:
@@ -185,6 +187,55 @@ def test_an_on_demand_value_that_does_not_follow_from_its_inputs_is_a_difference
 
     trips = service(airport.replay(changed(plant)))
     assert (trips.differing(Question.LOGIC), trips.differing(Question.EVALUATOR)) == (0, 4)
+
+
+def test_an_on_demand_value_is_computed_again_from_inputs_that_are_no_outputs(airport: Airport, changed: Any) -> None:
+    def plant(rows: Rows) -> None:
+        for row in rows:
+            row["odds.flights"] = 1.0 + row["delays.n_3d"]
+
+    clean = service(airport.replay(None, "odds"), "odds")
+    assert [(field.name, field.compared, field.unlogged) for field in clean.fields] == [
+        ("delays.n_3d", 10, ()),
+        ("delays.last_or", 10, ()),
+        ("odds.flights", 10, ()),
+    ]
+    odds = service(airport.replay(changed(plant, "odds")), "odds")
+    assert (odds.differing(Question.LOGIC), odds.differing(Question.EVALUATOR)) == (0, 10)
+    (finding,) = odds.on_demand[0].findings
+    assert (finding.cause, finding.field, finding.count) == (Cause.LOGARITHM_LEFT_OUT, "odds.flights", 10)
+
+
+def test_what_stands_in_for_an_input_that_was_not_logged_is_the_recomputed_one(airport: Airport, changed: Any) -> None:
+    log = changed(service="odds")
+    for file in (log / "odds").glob("*.parquet"):
+        table = pq.read_table(file).drop_columns(["delays.n_3d"])
+        pq.write_table(table, file)
+    odds = service(airport.replay(log), "odds")
+    assert odds.passed, odds.problems
+    assert [(field.name, field.compared, field.unlogged) for field in odds.fields] == [
+        ("delays.last_or", 10, ()),
+        ("odds.flights", 10, ("delays.n_3d",)),
+    ]
+
+
+def test_a_difference_has_its_cause_with_requests_that_show_it(airport: Airport, changed: Any) -> None:
+    """A mean in seconds, where minutes were declared."""
+
+    def plant(rows: Rows) -> None:
+        for row in rows:
+            row["delays.mean_1d"] = None if row["delays.mean_1d"] is None else row["delays.mean_1d"] * 60.0
+            row["trip.share"] = (
+                None if not row["hours"] or row["delays.mean_1d"] is None else row["delays.mean_1d"] / row["hours"]
+            )
+
+    trips = service(airport.replay(changed(plant)))
+    (finding,) = trips.views[0].findings
+    assert (finding.field, finding.cause) == ("mean_1d", Cause.SCALED), finding
+    assert finding.count == trips.views[0].differing
+    assert finding.since == TODAY
+    assert ", request " in finding.evidence[0].entity
+    assert trips.on_demand[0].findings == ()
 
 
 def test_a_late_answer_is_a_matter_of_freshness_and_its_values_are_those_of_its_as_of(
