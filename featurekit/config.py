@@ -44,6 +44,9 @@
     [registry]
     url = "postgresql://host/db"     # left out: an SQLite file under `state`
 
+    [forget]
+    secret = "…"                     # by which forgotten keys are hashed; better FEATUREKIT_FORGET_SECRET_FILE
+
     [serve]
     api_keys = "app=sha256:9f86…"    # who may ask the server: NAME=KEY or NAME=sha256:HEX, as many as there are
 
@@ -56,7 +59,8 @@
 Each key has an environment variable: FEATUREKIT_PROJECT, FEATUREKIT_ENVIRONMENT, FEATUREKIT_REDIS_URL,
 FEATUREKIT_REGISTRY_URL, FEATUREKIT_SPARK_MASTER and so on; FEATUREKIT_NOW sets the clock. A secret may be given as the
 name of a file that holds it: FEATUREKIT_REDIS_PASSWORD_FILE, FEATUREKIT_REDIS_URL_FILE,
-FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE. Secrets of alerts are given by the environment alone:
+FEATUREKIT_REGISTRY_URL_FILE, FEATUREKIT_SERVE_API_KEYS_FILE,
+FEATUREKIT_FORGET_SECRET_FILE. Secrets of alerts are given by the environment alone:
 FEATUREKIT_ALERTS_WEBHOOK_SECRET, FEATUREKIT_ALERTS_SLACK_URL, FEATUREKIT_ALERTS_SMTP_PASSWORD, or …_FILE of each.
 """
 
@@ -84,6 +88,7 @@ from featurekit.clock import (
 )
 from featurekit.errors import FeaturekitError, SettingsError
 from featurekit.key_sample import threshold
+from featurekit.tombstones import secret_of
 from featurekit.urls import with_login
 
 FILE_NAME: Final = "featurekit.toml"
@@ -122,12 +127,14 @@ _KEYS: Final[dict[tuple[str, ...], str]] = {
     ("alerts", "email_to"): "alerts_email_to",
     ("alerts", "ca_file"): "alerts_ca_file",
     ("registry", "url"): "registry_url",
+    ("forget", "secret"): "forget_secret",
     ("serve", "api_keys"): "serve_api_keys",
     ("spark", "master"): "spark_master",
     ("spark", "driver_memory"): "spark_driver_memory",
 }
 _ENVIRONMENT_ONLY: Final = ("alerts_webhook_secret", "alerts_slack_url", "alerts_smtp_password")
-_SECRETS: Final = ("redis_url", "redis_password", "registry_url", "serve_api_keys", *_ENVIRONMENT_ONLY)
+_SECRETS: Final = ("forget_secret", "redis_url", "redis_password", "registry_url", "serve_api_keys", *_ENVIRONMENT_ONLY)
+_SECRET_LETTERS: Final = 32
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
@@ -174,6 +181,7 @@ class Settings:
     alerts_email_to: str | None = None
     alerts_ca_file: Path | None = None
     registry_url: str | None = field(default=None, repr=False)
+    forget_secret: str | None = field(default=None, repr=False)
     serve_api_keys: str | None = field(default=None, repr=False)
     spark_master: str = field(default="local[*]", repr=False)  # sc://host/;token=…
     spark_driver_memory: str = "4g"
@@ -192,6 +200,11 @@ class Settings:
     def history(self) -> Path:
         """Return the folder of the kept rows: the one given, or one under the state folder."""
         return self.history_path or self.state / "history"
+
+    @property
+    def secret(self) -> bytes | None:
+        """Return the secret by which entities are forgotten; None: the registry keeps one of its own."""
+        return None if self.forget_secret is None else secret_of(self.forget_secret)
 
     @property
     def models(self) -> Path:
@@ -355,6 +368,12 @@ def checked_setting(key: str, value: Any, where: str) -> Any:
             case "project" | "environment" if not _SAFE_NAME.fullmatch(value):
                 raise SettingsError(
                     f"{key} {value!r} is not a name", why="it is part of every key", try_="letters, digits, _ . and -"
+                )
+            case "forget_secret" if isinstance(value, str) and len(value.strip()) < _SECRET_LETTERS:
+                raise SettingsError(
+                    f"it has fewer than {_SECRET_LETTERS} letters",
+                    why="who guesses it can try which keys were forgotten",
+                    try_="`openssl rand -hex 32` makes one; keep it as long as the registry",
                 )
             case "serve_api_keys" if isinstance(value, str) and not value.strip():
                 raise SettingsError(

@@ -112,7 +112,11 @@ class StoreParts:
     def registry(self) -> Registry:
         settings = self.settings
         return Registry(
-            settings.registry, project=settings.project, environment=settings.environment, models=settings.models
+            settings.registry,
+            project=settings.project,
+            environment=settings.environment,
+            models=settings.models,
+            secret=settings.secret,
         )
 
     @cached_property

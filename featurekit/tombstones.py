@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 SECRET_BYTES: Final = 32
+MARK_BYTES: Final = 16  # another length than a secret's
 _HASH_BYTES: Final = 16
 
 Scope = tuple[str, ...]
@@ -20,9 +21,13 @@ Scope = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstones:
-    """What is forgotten now, by join keys; `remembered` counts what no longer is, `changes` counts both."""
+    """What is forgotten now, by join keys; `remembered` counts what no longer is, `changes` counts both.
+
+    A secret that `is_given` comes from the settings, and is written down nowhere.
+    """
 
     secret: bytes = field(default=b"", repr=False)
+    is_given: bool = False
     hashes: Mapping[Scope, frozenset[str]] = field(default_factory=dict)
     remembered: Mapping[Scope, int] = field(default_factory=dict)
     changes: int = 0
@@ -31,6 +36,7 @@ class Tombstones:
         """Return those that can be of entities with such join keys."""
         return Tombstones(
             secret=self.secret,
+            is_given=self.is_given,
             hashes={scope: found for scope, found in self.hashes.items() if found and set(scope) <= set(names)},
             remembered={scope: count for scope, count in self.remembered.items() if set(scope) <= set(names)},
             changes=self.changes,
@@ -42,6 +48,16 @@ class Tombstones:
 
     def __bool__(self) -> bool:
         return any(self.hashes.values())
+
+
+def secret_of(text: str) -> bytes:
+    """Return the secret that a setting gives."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def mark_of(secret: bytes) -> bytes:
+    """Return what a given secret is known again by, MARK_BYTES long: it tells nobody what it is."""
+    return hashlib.blake2b(b"featurekit", digest_size=MARK_BYTES, key=secret).digest()
 
 
 def key_hash(secret: bytes, scope: Scope, text: bytes) -> str:

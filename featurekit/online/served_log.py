@@ -65,7 +65,8 @@ class ServedLog:
 
     `sample` is the share of entities, 0 to 1, whose every answer is logged: chosen by a hash of their keys, the same
     in all processes. A file is closed after `rotate` microseconds or `max_file_bytes` and only then seen. At most
-    `queue` rows wait for the thread.
+    `queue` rows wait for the thread. `secret` is the one by which entities are forgotten, where the settings give it
+    (`forget.secret`): without it nothing is written once somebody was.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class ServedLog:
         max_file_bytes: int = MAX_FILE_BYTES,
         clock: Clock = system_clock,
         random: Random = os.urandom,
+        secret: bytes | None = None,
     ) -> None:
         threshold(sample)
         if queue < 1 or rotate < 1 or max_file_bytes < 1:
@@ -93,6 +95,7 @@ class ServedLog:
         self._rotate, self._max_file_bytes = rotate, max_file_bytes
         self._queue = queue
         self._clock, self._random = clock, random
+        self._secret = secret
         self._closed = False
         self.begin()
         _LOGS.add(self)
@@ -208,6 +211,7 @@ class ServedLog:
             max_bytes=self._max_file_bytes,
             clock=self._clock,
             random=self._random,
+            secret=self._secret,
         )
         is_last = False
         while not is_last:
@@ -253,4 +257,5 @@ def served_log(settings: Settings) -> ServedLog | None:
         sample=settings.served_log_sample,
         rotate=settings.served_log_rotate,
         queue=settings.served_log_queue,
+        secret=settings.secret,
     )

@@ -26,7 +26,7 @@ from featurekit.errors import OutsideError
 from featurekit.online.forgotten import Forgotten
 from featurekit.plan import LookupPlan
 from featurekit.served_columns import METADATA, input_column
-from featurekit.tombstones import Tombstones
+from featurekit.tombstones import Tombstones, mark_of
 from featurekit.types import Field
 
 _POLL_S: Final = 0.1
@@ -73,8 +73,11 @@ def tombstones_file(folder: Path, project: str, environment: str) -> Path:
 
 def write_tombstones(file: Path, tombstones: Tombstones) -> None:
     """Have writers leave out what is forgotten now, from their next file on; OutsideError where it can't be written."""
+    known_by = (
+        {"mark": mark_of(tombstones.secret).hex()} if tombstones.is_given else {"secret": tombstones.secret.hex()}
+    )
     content = {
-        "secret": tombstones.secret.hex(),
+        **known_by,
         "hashes": [[list(scope), sorted(hashes)] for scope, hashes in tombstones.hashes.items()],
     }
     draft = file.with_name(f".{file.name}.{os.getpid()}.new")
@@ -90,15 +93,21 @@ def write_tombstones(file: Path, tombstones: Tombstones) -> None:
         raise _unwritable(file, error) from error
 
 
-def read_tombstones(file: Path) -> Tombstones | None:
-    """Return what writers leave out; None where nothing was ever forgotten here. OSError, ValueError: can't be told."""
+def read_tombstones(file: Path, given: bytes | None = None) -> Tombstones | None:
+    """Return what writers leave out; None where nothing was ever forgotten here. OSError, ValueError: can't be told.
+
+    `given` is the secret of the settings, where they have one.
+    """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     try:
         hashes = {tuple(scope): frozenset(found) for scope, found in content["hashes"]}
-        return Tombstones(secret=bytes.fromhex(content["secret"]), hashes=hashes)
+        if "mark" in content and (given is None or mark_of(given).hex() != content["mark"]):
+            raise ValueError(f"{file} is by a secret that the setting forget.secret does not give")
+        secret = given if "mark" in content else bytes.fromhex(content["secret"])
+        return Tombstones(secret=secret or b"", is_given="mark" in content, hashes=hashes)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{file} was not written by featurekit") from error
 

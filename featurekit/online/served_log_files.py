@@ -56,6 +56,7 @@ class LogFiles:
         max_bytes: int,
         clock: Clock,
         random: Callable[[int], bytes],
+        secret: bytes | None = None,
     ) -> None:
         self.written = self.outside_sample = self.failed = 0
         self.problem = ""
@@ -64,6 +65,7 @@ class LogFiles:
         self._sample = KeySample(key_hash(seed), threshold(share), seed, share)
         self._rotate, self._max_bytes = rotate, max_bytes
         self._clock, self._random = clock, random
+        self._secret = secret
         self._unwritten: dict[str, _Unwritten] = {}
 
     def add(self, served: Sequence[Served]) -> None:
@@ -129,7 +131,7 @@ class LogFiles:
 
     def _without_forgotten(self, plan: LookupPlan, table: pa.Table) -> pa.Table:
         try:
-            tombstones = read_tombstones(tombstones_file(self._folder, self._project, self._environment))
+            tombstones = read_tombstones(tombstones_file(self._folder, self._project, self._environment), self._secret)
         except ValueError as error:
             raise OSError(f"which entities are forgotten can't be told: {error}") from error
         if not tombstones:

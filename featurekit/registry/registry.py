@@ -45,13 +45,22 @@ class Registry:
     """Reads and writes one namespace of the registry's database, which is made on first use.
 
     Every method is one transaction. Nothing here reads a clock: instants are handed in. Model files lie in `models`.
+    `secret` is the one by which entities are forgotten, where the settings give it; else the registry keeps its own.
     """
 
     def __init__(
-        self, url: str, *, project: str, environment: str, models: Path, lock_wait_s: float = LOCK_WAIT_S
+        self,
+        url: str,
+        *,
+        project: str,
+        environment: str,
+        models: Path,
+        lock_wait_s: float = LOCK_WAIT_S,
+        secret: bytes | None = None,
     ) -> None:
         self._database = Database(url, lock_wait_s=lock_wait_s)
         self._namespace = f"{project}:{environment}"
+        self._secret = secret
         self.models_folder = models
 
     def __str__(self) -> str:
@@ -294,17 +303,17 @@ class Registry:
     def tombstones(self) -> Tombstones:
         """Return what is forgotten now."""
         with self._database.reading() as connection:
-            return tombstones.read_tombstones(connection, self._namespace)
+            return tombstones.read_tombstones(connection, self._namespace, self._secret)
 
     def forget(self, scope: Scope, texts: Collection[bytes], *, at: Instant, random: Random) -> int:
         """Refuse entities from now on, by their key texts in the scope's order; return how many were not yet."""
         with self._database.writing() as connection:
-            return tombstones.write_forgotten(connection, self._namespace, scope, texts, at, random)
+            return tombstones.write_forgotten(connection, self._namespace, scope, texts, at, random, given=self._secret)
 
     def remember(self, scope: Scope, texts: Collection[bytes], *, at: Instant) -> int:
         """Refuse entities no longer; return how many were."""
         with self._database.writing() as connection:
-            return tombstones.write_remembered(connection, self._namespace, scope, texts, at)
+            return tombstones.write_remembered(connection, self._namespace, scope, texts, at, given=self._secret)
 
     def texts_that(self, hold: Callable[[str], bool], *, instead: str | None = None) -> int:
         """Return how many texts of refreshes, and pieces of evidence in kept reports, hold something.

@@ -6,6 +6,7 @@ lacks the entity, and must not be what a later refresh is computed from.
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable, Collection
 from typing import Final
@@ -26,8 +27,9 @@ from sqlalchemy import (
 )
 
 from featurekit.clock import Instant
+from featurekit.errors import SettingsError
 from featurekit.registry.tables import REFRESHES, TABLES
-from featurekit.tombstones import SECRET_BYTES, Scope, Tombstones, key_hash
+from featurekit.tombstones import MARK_BYTES, SECRET_BYTES, Scope, Tombstones, key_hash, mark_of
 
 _COUNT: Final = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -35,7 +37,7 @@ SECRETS: Final = Table(
     "tombstone_secrets",
     TABLES,
     Column("namespace", String(255), primary_key=True),
-    Column("secret", LargeBinary, nullable=False),
+    Column("secret", LargeBinary, nullable=False),  # or the mark of one that the settings give
 )
 TOMBSTONES: Final = Table(
     "tombstones",
@@ -63,12 +65,19 @@ Random = Callable[[int], bytes]
 """Returns so many random bytes."""
 
 
-def read_tombstones(connection: Connection, namespace: str) -> Tombstones:
-    """Return what is forgotten now."""
+def read_tombstones(connection: Connection, namespace: str, given: bytes | None = None) -> Tombstones:
+    """Return what is forgotten now; `given` is the secret of the settings. SettingsError where it was another."""
     table = TOMBSTONES
-    secret = connection.execute(select(SECRETS.c.secret).where(SECRETS.c.namespace == namespace)).scalar()
-    if secret is None:
+    kept = connection.execute(select(SECRETS.c.secret).where(SECRETS.c.namespace == namespace)).scalar()
+    if kept is None:
         return Tombstones()
+    is_given = len(kept) == MARK_BYTES
+    secret = _given_again(kept, given) if is_given else kept
+    if given is not None and not is_given:
+        raise _other_secret(
+            "it has one of its own, under which somebody was forgotten",
+            "leave the setting out; a new project or environment takes it from the beginning",
+        )
     query = select(table.c.join_keys, table.c.hash, table.c.remembered_at).where(table.c.namespace == namespace)
     hashes: dict[Scope, set[str]] = {}
     remembered: dict[Scope, int] = {}
@@ -83,21 +92,44 @@ def read_tombstones(connection: Connection, namespace: str) -> Tombstones:
             changes += 2
     return Tombstones(
         secret=secret,
+        is_given=is_given,
         hashes={scope: frozenset(found) for scope, found in hashes.items()},
         remembered=remembered,
         changes=changes,
     )
 
 
+def _given_again(mark: bytes, given: bytes | None) -> bytes:
+    if given is None:
+        raise _other_secret(
+            "somebody was forgotten by a secret of the settings, and they have none",
+            "FEATUREKIT_FORGET_SECRET_FILE names the file that holds it",
+        )
+    if not hmac.compare_digest(mark, mark_of(given)):
+        raise _other_secret("the settings have another than it was forgotten by", "give the one that it was")
+    return given
+
+
+def _other_secret(why: str, try_: str) -> SettingsError:
+    return SettingsError("who is forgotten can't be told by this secret", where="forget.secret", why=why, try_=try_)
+
+
 def write_forgotten(
-    connection: Connection, namespace: str, scope: Scope, texts: Collection[bytes], at: Instant, random: Random
+    connection: Connection,
+    namespace: str,
+    scope: Scope,
+    texts: Collection[bytes],
+    at: Instant,
+    random: Random,
+    given: bytes | None = None,
 ) -> int:
     """Write a tombstone for each key text that has none; return how many are new."""
-    before = read_tombstones(connection, namespace)
+    before = read_tombstones(connection, namespace, given)
     secret = before.secret
     if not secret:
-        secret = random(SECRET_BYTES)
-        connection.execute(insert(SECRETS).values(namespace=namespace, secret=secret))
+        secret = random(SECRET_BYTES) if given is None else given
+        kept = secret if given is None else mark_of(given)
+        connection.execute(insert(SECRETS).values(namespace=namespace, secret=kept))
     new = {key_hash(secret, scope, text) for text in texts} - before.hashes.get(scope, frozenset())
     row = {"namespace": namespace, "join_keys": json.dumps(scope), "forgotten_at": at}
     if new:
@@ -106,10 +138,15 @@ def write_forgotten(
 
 
 def write_remembered(
-    connection: Connection, namespace: str, scope: Scope, texts: Collection[bytes], at: Instant
+    connection: Connection,
+    namespace: str,
+    scope: Scope,
+    texts: Collection[bytes],
+    at: Instant,
+    given: bytes | None = None,
 ) -> int:
     """End the tombstones of key texts, and delete their hashes; return how many there were."""
-    table, before = TOMBSTONES, read_tombstones(connection, namespace)
+    table, before = TOMBSTONES, read_tombstones(connection, namespace, given)
     asked = {key_hash(before.secret, scope, text) for text in texts} if before.secret else set()
     ended = 0
     for hash_ in sorted(asked & before.hashes.get(scope, frozenset())):

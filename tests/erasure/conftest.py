@@ -33,7 +33,7 @@ def make_shop(server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.Monk
     url, _ = server
     store = RedisStore(url)
 
-    def make(*changes: tuple[str, str], folder: Path = tmp_path) -> Shop:
+    def make(*changes: tuple[str, str], folder: Path = tmp_path, secret: bytes | None = None) -> Shop:
         folder.mkdir(exist_ok=True)
         store.delete(b"*")
         shop = Shop(
@@ -45,6 +45,7 @@ def make_shop(server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.Monk
                 project=PLACE.project,
                 environment=PLACE.environment,
                 models=folder / "models",
+                secret=secret,
             ),
             now=NOW,
             history=History(folder / "history", project=PLACE.project, environment=PLACE.environment),

@@ -306,8 +306,9 @@ def test_a_stalled_disk_drops_rows_and_delays_no_lookup(
         ]
         log.close(timeout_s=0.1)
     assert log.counts == LogCounts(dropped=50)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)  # lets the thread go
-    log_thread(log).join(10)
+    thread = log_thread(log)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)  # lets it go
+    thread.join(10)
     os.close(reader)
 
 
