@@ -18,6 +18,7 @@ from featurekit.exact import unscaled
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+_PACKED_BITS: Final = 62
 _LIMB: Final = 32
 _MASK: Final = np.int64((1 << _LIMB) - 1)
 # frexp's mantissa, as an integer of 53 bits, counts in 2^(e - 53); the smallest float has e = -1073.
@@ -26,16 +27,28 @@ NONE: Final = -1
 
 
 def marks_before(row_keys: Ints, row_times: Ints, mark_keys: Ints, mark_times: Ints) -> Ints:
-    """Return for each row the number of marks before its (key, time): the first mark at or after it."""
-    rows = len(row_keys)
-    is_mark = np.zeros(rows + len(mark_keys), np.int64)
-    is_mark[rows:] = 1
+    """Return for each row the number of marks before its (key, time): the first mark at or after it.
+
+    Marks are sorted by key and time; keys are numbers from 0 on.
+    """
+    if not len(mark_keys):
+        return np.zeros(len(row_keys), np.int64)
+    low, high = int(mark_times.min()), int(mark_times.max()) + 1
+    bits = (high - low).bit_length()
+    most = max(int(mark_keys[-1]), int(row_keys.max(initial=0)))
+    if bits + most.bit_length() <= _PACKED_BITS:
+        # A time beyond all marks is as good as the one next to them, and both numbers are one.
+        rows = (row_keys << bits) | (np.clip(row_times, low, high) - low)
+        return np.searchsorted((mark_keys << bits) | (mark_times - low), rows)
+    count = len(row_keys)
+    is_mark = np.zeros(count + len(mark_keys), np.int64)
+    is_mark[count:] = 1
     times, keys = np.concatenate([row_times, mark_times]), np.concatenate([row_keys, mark_keys])
     # Rows before marks of the same instant: a mark at the very moment of entering is covered, of leaving is not.
     order = np.lexsort((is_mark, times, keys))
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(is_mark[order])
-    return before[:rows]
+    return before[:count]
 
 
 def counts(first: Ints, stop: Ints, marks: int) -> Ints:

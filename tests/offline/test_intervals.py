@@ -81,11 +81,14 @@ def test_wide_sums_are_exact(rows: list[tuple[int, list[int]]]) -> None:
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(-5, 5)), max_size=20),
     st.lists(st.tuples(st.integers(0, 3), st.integers(-5, 5)), max_size=20).map(sorted),
+    st.sampled_from((1, 2**59)),
 )
 def test_a_row_enters_at_the_first_mark_of_its_entity_that_is_not_before_it(
-    rows: list[tuple[int, int]], marks: list[tuple[int, int]]
+    rows: list[tuple[int, int]], marks: list[tuple[int, int]], apart: int
 ) -> None:
-    found = marks_before(*(np.array(part, np.int64).reshape(-1, 2)[:, i] for part in (rows, marks) for i in (0, 1)))
+    numbers = [np.array(part, np.int64).reshape(-1, 2)[:, i] for part in (rows, marks) for i in (0, 1)]
+    row_keys, row_times, mark_keys, mark_times = numbers
+    found = marks_before(row_keys, row_times * apart, mark_keys, mark_times * apart)
     assert found.tolist() == [sum(mark < row for mark in marks) for row in rows]
 
 

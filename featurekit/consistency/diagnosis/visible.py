@@ -27,7 +27,8 @@ def visible_rows(view: CompiledView, table: pa.Table) -> pa.Table:
     That is NULL where it holds for ever. Rows without an event timestamp or that were never known are seen by none.
     """
     table = table.select(_needed(view))
-    table = table.filter(table[CREATED].is_valid())
+    if table[CREATED].null_count:
+        table = table.filter(table[CREATED].is_valid())
     if view.source.kind is not SourceKind.EVENTS:
         table = table.filter(_is_a_thing(view, table))
     until = _superseded(view, table)
@@ -79,11 +80,13 @@ def _by_version(view: CompiledView, table: pa.Table) -> Ints:
     if view.source.event_id is None:
         return until
     versions = np.flatnonzero(_flags(table[ID].is_valid()))
+    groups = groups_of([table[ID].take(pa.array(versions))])
+    several = np.bincount(groups, minlength=1)[groups] > 1
+    versions, groups = versions[several], groups[several]
     chosen = table.take(pa.array(versions))
-    created = _instants(chosen[CREATED])
-    groups = groups_of([chosen[ID]])
+    created, event = _instants(chosen[CREATED]), _instants(chosen[EVENT].fill_null(-_NEVER))
     rest = (*key_names(view), *map(column_name, view.columns))
-    order = order_of([groups, created, ranks_of(chosen[EVENT])], chosen, rest)
+    order = order_of([groups, created, event], chosen, rest)
     follows = groups[order][1:] == groups[order][:-1]
     until[versions[order[:-1]]] = np.where(follows, created[order[1:]], _NEVER)
     return until
