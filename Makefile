@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental screenshot clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-check bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-imports fuzz-codec faults-online fault-bench incremental screenshot clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
@@ -111,6 +111,9 @@ bench-online: setup ## lookups beside a raw MGET of the same bytes and beside Fe
 
 bench-attribution: setup ## faults of known cost in what was served: what check attribute tells of what the model lost
 	$(RUN) -m benchmarks.attribution
+
+bench-check: setup ## an audit of 1,000 entities × 50 features, a replay of 100,000 requests, each with Spark's start; the log's cost
+	$(RUN) -m benchmarks.bench_check --sizes
 
 bench-imports: setup ## what importing the lookup client costs, and that it loads nothing heavy
 	$(RUN) -m benchmarks.bench_imports

@@ -82,9 +82,14 @@ def replay_log(
             why=f"it holds answers of {', '.join(places)}",
             try_="run it with the settings of the environment that served",
         )
-    versions = Versions(registry, definitions)
     replayer = _Replayer(
-        rule=rule, limits=limits, versions=versions, registry=registry, forgotten=registry.tombstones(), engine=engine
+        rule=rule,
+        limits=limits,
+        definitions=definitions,
+        versions=Versions(registry, definitions),
+        registry=registry,
+        forgotten=registry.tombstones(),
+        engine=engine,
     )
     return ReplayReport(
         project=namespace.project,
@@ -107,6 +112,7 @@ class _Replayer:
 
     rule: ReplayRule
     limits: ReplayLimits
+    definitions: Definitions
     versions: Versions
     registry: Registry
     forgotten: Tombstones
@@ -118,9 +124,11 @@ class _Replayer:
         sample = sample_log([file for file in files if file.fingerprint in known], known, self.rule)
         kept = [_without_forgotten(rows, self.forgotten) for rows in sample.rows]
         outcomes = self._outcomes([rows for rows in kept if len(rows)])
+        defined = self.definitions.services.get(name)
         report = service_report(
             name,
             outcomes,
+            thresholds=None if defined is None else defined.service.thresholds,
             most_late=self.limits.most_late,
             findings=lambda replayed: view_findings(self.engine(), replayed, self.versions.earlier),
         )

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from featurekit.clock import SECOND, Instant, format_instant
+from featurekit.clock import SECOND, Instant, format_duration, format_instant
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.findings import Finding
 from featurekit.consistency.page.render import render_page
 from featurekit.consistency.replay.freshness import Freshness
 from featurekit.consistency.report_document import findings_document, instant
+from featurekit.consistency.view_report import counted
 
 REPLAY_FORMAT: Final = 1
 
@@ -70,7 +71,8 @@ class FieldReplay:
 class ViewReplay:
     """One view of a service, under one alias and by one definition.
 
-    `lost` says why nothing of it can be recomputed, `source_change` why cells are indeterminate.
+    `lost` says why nothing of it can be recomputed, `source_change` why cells are indeterminate. `most_age` is how old
+    the view and the service let an as-of be, in microseconds; None where neither declares it.
     """
 
     alias: str
@@ -82,6 +84,7 @@ class ViewReplay:
     findings: tuple[Finding, ...]
     lost: str | None = None
     source_change: str | None = None
+    most_age: int | None = None
 
     @property
     def differing(self) -> int:
@@ -243,8 +246,11 @@ def _problems(replay: ServiceReplay) -> Iterator[str]:
         fresh = view.freshness
         if fresh.late_share is not None and fresh.late_share > replay.most_late:
             yield f"{view.alias} was late in {fresh.late_share:.2%} of its answers"
+        if view.most_age is not None and fresh.oldest is not None and fresh.oldest > view.most_age:
+            oldest = format_duration(fresh.oldest - fresh.oldest % SECOND)
+            yield f"{view.alias} was answered from an as-of {oldest} old, {format_duration(view.most_age)} is allowed"
         if fresh.off_grid:
-            yield f"{view.alias} was answered {fresh.off_grid:,} times as of an instant that is no refresh of it"
+            yield f"{view.alias} has {counted(fresh.off_grid, 'answer')} as of an instant that is no refresh of it"
         if view.lost is not None:
             yield f"{view.alias} can't be recomputed"
 

@@ -26,6 +26,7 @@ from featurekit.consistency.replay.report import (
     ViewReplay,
 )
 from featurekit.consistency.replay.tally import tally
+from featurekit.definitions.thresholds import Thresholds
 from featurekit.plan import PlanView
 from featurekit.served_columns import MODEL, MODEL_VERSION
 from featurekit.status import Status
@@ -61,9 +62,17 @@ class Outcome:
 
 
 def service_report(
-    service: str, outcomes: Sequence[Outcome], *, most_late: float, findings: ViewFindings
+    service: str,
+    outcomes: Sequence[Outcome],
+    *,
+    most_late: float,
+    findings: ViewFindings,
+    thresholds: Thresholds | None,
 ) -> ServiceReplay:
-    """Return what came of the log's rows; what was not looked at is for the caller to say."""
+    """Return what came of the log's rows; what was not looked at is for the caller to say.
+
+    `thresholds` are the service's, asked for beside those of its views.
+    """
     times = [outcome.logged.times for outcome in outcomes]
     return ServiceReplay(
         service=service,
@@ -74,7 +83,7 @@ def service_report(
         other_places=0,
         start=min((int(each.min()) for each in times), default=None),
         end=max((int(each.max()) for each in times), default=None),
-        views=tuple(_view(parts, findings) for parts in _by_view(outcomes).values()),
+        views=tuple(_view(parts, findings, thresholds) for parts in _by_view(outcomes).values()),
         on_demand=tuple(_on_demand(outcomes)),
         answered_by=tuple(_answered_by(outcomes)),
         most_late=most_late,
@@ -95,7 +104,7 @@ def _by_view(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], Parts]:
     return found
 
 
-def _view(parts: Parts, findings: ViewFindings) -> ViewReplay:
+def _view(parts: Parts, findings: ViewFindings, thresholds: Thresholds | None) -> ViewReplay:
     outcome, part = parts[0]
     aged = reduce(_joined, [each.ages[part.alias] for each, _ in parts])
     weights = np.concatenate([each.logged.weights for each, _ in parts])
@@ -111,7 +120,12 @@ def _view(parts: Parts, findings: ViewFindings) -> ViewReplay:
         findings=findings(replayed),
         lost=outcome.logged.version.lost.get(part.alias),
         source_change=next((each.source_change for each in replayed if each.source_change), None),
+        most_age=_most_age([thresholds, *(each.asked.view.view.thresholds for each in replayed)]),
     )
+
+
+def _most_age(asked: Iterable[Thresholds | None]) -> int | None:
+    return min((each.freshness for each in asked if each is not None and each.freshness is not None), default=None)
 
 
 def _logic(field: str, replayed: Sequence[Replayed]) -> FieldReplay:
