@@ -32,7 +32,7 @@ from featurekit.registry.plan import (
     WriteView,
     plan_registration,
 )
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
 from featurekit.registry.state import (
     Deployed,
     Desired,
@@ -44,6 +44,7 @@ from featurekit.registry.state import (
     ServiceVersion,
 )
 from featurekit.registry.switch import Move, Watermarks, moves
+from featurekit.registry.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,10 @@ from featurekit.online.keys import KeySpace, Namespace, is_in_place, pinned_name
 from featurekit.online.publish import published_services, withdraw_services
 from featurekit.online.refresh import let_readers_finish, read_head, spaces_of
 from featurekit.online.store import OnlineStore
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord, RefreshStatus, ServiceVersion, ViewVersion
 from featurekit.registry.uses import Use, Uses
+from featurekit.registry.writer import Writer
 
 GRACE: Final = HOUR
 STEP: Final = 1000

@@ -5,8 +5,9 @@ from __future__ import annotations
 from featurekit.clock import Instant
 from featurekit.errors import InputError, NotRegisteredError
 from featurekit.online.keys import SERVICE_VERSION, pinned_name
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
 from featurekit.registry.state import Pin
+from featurekit.registry.writer import Writer
 
 
 def pin_version(registry: Registry, version: str, holder: str, now: Instant) -> Pin:

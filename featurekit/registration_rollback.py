@@ -10,7 +10,7 @@ from featurekit.errors import RollbackError
 from featurekit.online.keys import Namespace, pinned_name
 from featurekit.online.refresh import served_as_of
 from featurekit.online.store import OnlineStore
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
 from featurekit.registry.state import (
     MoveKind,
     Registration,
@@ -20,6 +20,7 @@ from featurekit.registry.state import (
     Watermark,
 )
 from featurekit.registry.switch import waits_of
+from featurekit.registry.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

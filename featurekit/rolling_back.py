@@ -17,8 +17,9 @@ from featurekit.online.keys import KeySpace, Namespace
 from featurekit.online.refresh import read_head
 from featurekit.online.store import Head, HeadEntry, OnlineStore, Value, decode_head, encode_head
 from featurekit.registered_views import wanted_versions
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord, RefreshStatus, ViewVersion
+from featurekit.registry.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,8 @@ from featurekit.online.refresh import begin_refresh
 from featurekit.pinning import pin_version, unpin_version
 from featurekit.registration_rollback import rollback_registration
 from featurekit.registry.models import drafted
-from featurekit.registry.registry import Registry, Writer
+from featurekit.registry.registry import Registry
+from featurekit.registry.writer import Writer
 from featurekit.status import Status
 from tests.refreshed import PLACE, Refreshed
 from tests.registry.definitions import compiled

@@ -20,7 +20,7 @@ from featurekit.offline.served_refreshes import NOBODY, picks
 from featurekit.online.client import FeatureClient
 from featurekit.online.redis import RedisStore
 from featurekit.online.refresh import read_head
-from featurekit.registry.registry import Writer
+from featurekit.registry.writer import Writer
 from featurekit.serving_history import served_history
 from featurekit.status import Status
 from tests.refreshed import PLACE, Refreshed
