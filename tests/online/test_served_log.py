@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import statistics
 import threading
 import time
 import uuid
@@ -310,6 +311,31 @@ def test_a_stalled_disk_drops_rows_and_delays_no_lookup(
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)  # lets it go
     thread.join(10)
     os.close(reader)
+
+
+def test_a_disk_that_comes_back_gets_what_waited_and_lookups_never_did(world: str, folder: Path) -> None:
+    folder.joinpath("service").mkdir(parents=True)
+    fifo = folder / "service" / ".19700101T000000Z-ffffffff-0000000000000000.parquet"
+    os.mkfifo(fifo)
+    log = log_of(folder, max_file_bytes=1, queue=10, clock=lambda: 0, random=bytes)
+    with client_of(world, log) as client:
+        ask(client, 1, request_id="stuck")
+        assert until(lambda: log.waiting == 0)
+        assert not log.flush(timeout_s=0.05)
+        took = []
+        for n in range(50):
+            started = time.perf_counter()
+            ask(client, n)
+            took.append(time.perf_counter() - started)
+        assert statistics.median(took) < 0.02
+        reader = os.open(
+            fifo, os.O_RDONLY | os.O_NONBLOCK
+        )  # opening the file ends; a FIFO can't be synced, so it is lost
+        assert log.flush()
+        os.close(reader)
+        log.close()
+    assert log.counts == LogCounts(written=10, dropped=40, failed=1)
+    assert logged_rows(folder) == 10
 
 
 def test_a_full_disk_loses_rows_which_are_counted(world: str, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
