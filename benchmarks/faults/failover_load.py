@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from benchmarks.faults.findings import Findings
 from featurekit.clock import DAY, Instant
 from featurekit.errors import FeaturekitError, OnlineStoreError
 from featurekit.online.async_client import AsyncFeatureClient
@@ -56,8 +57,8 @@ _BATCH_S: Final = 0.02  # a refresh takes long enough to be hit in its middle
 _LIMIT_S: Final = 60.0
 
 
-@dataclass
-class Tally:
+@dataclass(kw_only=True)
+class Tally(Findings):
     """What came of the lookups and refreshes; filled by several threads."""
 
     lookups: int = 0
@@ -70,13 +71,7 @@ class Tally:
     refreshes: int = 0
     reruns: int = 0
     errors: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def tell(self, kind: str, what: str) -> None:
-        setattr(self, kind, getattr(self, kind) + 1)
-        if len(self.problems) < 20:
-            self.problems.append(f"{kind}: {what}")
 
     def counts(self) -> dict[str, int]:
         names = (
@@ -95,8 +90,7 @@ class Tally:
     def show(self) -> None:
         for error, count in sorted(self.errors.items()):
             print(f"{count:>9,}  {error}")
-        for problem in self.problems:
-            print(problem, file=sys.stderr)
+        self.show_problems()
 
 
 class Load:

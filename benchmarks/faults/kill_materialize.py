@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.faults.findings import Findings
 from benchmarks.faults.materializing import START, VIEWS, ThreadEngine, as_of, refresh, store_of
 from benchmarks.sides import ROOT
 from benchmarks.tree import tree
@@ -73,9 +74,9 @@ _VIEW: Final = """\
 Rows = dict[bytes, bytes]
 
 
-@dataclass
-class Tally:
-    """What was found wrong, and the first of it in words."""
+@dataclass(kw_only=True)
+class Tally(Findings):
+    """What was found wrong, beside how much was looked up."""
 
     torn: int = 0
     lost: int = 0
@@ -84,12 +85,6 @@ class Tally:
     unexplained_errors: int = 0
     lookups: int = 0
     ahead: int = 0
-    problems: list[str] = field(default_factory=list)
-
-    def note(self, what: str, problem: str) -> None:
-        setattr(self, what, getattr(self, what) + 1)
-        if len(self.problems) < 20:
-            self.problems.append(f"{what}: {problem}")
 
 
 def write_world(folder: Path, *, users: int, hours: int, seed: int) -> None:
@@ -165,18 +160,18 @@ class World:
             entry, found = self.rows("killed", view)
             expected = self.clean[view, hour]
             if entry.as_of != as_of(hour):
-                tally.note("lost", f"the head of {view} has {entry.as_of}, not {as_of(hour)}")
+                tally.tell("lost", f"the head of {view} has {entry.as_of}, not {as_of(hour)}")
                 continue
             for key in expected.keys() | found.keys():
                 one, other = found.get(key), expected.get(key)
                 if one is None:
-                    tally.note("lost", f"{view} hour {hour}: {key!r}")
+                    tally.tell("lost", f"{view} hour {hour}: {key!r}")
                 elif one != other and _as_of(one) < entry.as_of:
                     # A run that was killed when its head was there may leave what it had to sweep: it reads as no row.
                     if other is not None:
-                        tally.note("stale_over_new", f"{view} hour {hour}: {key!r}")
+                        tally.tell("stale_over_new", f"{view} hour {hour}: {key!r}")
                 elif one != other:
-                    tally.note("torn", f"{view} hour {hour}: {key!r}")
+                    tally.tell("torn", f"{view} hour {hour}: {key!r}")
 
 
 def _as_of(row: bytes) -> Instant:
@@ -216,14 +211,14 @@ class Readers:
                 try:
                     self._judge(view, users, client.lookup(view, {"user_id": users}))
                 except FeaturekitError as error:
-                    self.tally.note("unexplained_errors", str(error))
+                    self.tally.tell("unexplained_errors", str(error))
 
     def _judge(self, view: str, users: list[int], found: Features) -> None:
         self.tally.lookups += 1
         served = found.as_of[view]
         if served is None:
             if self.has_served or (found.reasons != Reason.NO_REFRESH).any():
-                self.tally.note("wrong", f"{view} is UNAVAILABLE: {Reason(int(found.reasons[0, 0])).name}")
+                self.tally.tell("wrong", f"{view} is UNAVAILABLE: {Reason(int(found.reasons[0, 0])).name}")
             return
         hour = (served - START) // HOUR
         is_ahead = (found.reasons == Reason.AHEAD).any(axis=1).tolist()
@@ -235,7 +230,7 @@ class Readers:
             answered = statuses, tuple(rows[place][f"{view}.f{at}"] for at in range(FEATURES))
             if answered != expected:
                 ahead = ", ahead" if is_ahead[place] else ""
-                self.tally.note("torn", f"{view} hour {hour}{ahead}, user {user}: {answered} and not {expected}")
+                self.tally.tell("torn", f"{view} hour {hour}{ahead}, user {user}: {answered} and not {expected}")
 
 
 class Killed:
@@ -294,8 +289,7 @@ def run(folder: Path, *, rounds: int, seed: int, quick: bool) -> dict[str, int]:
                 world.compare(hour, tally)
                 hour += 1
             killed.kill()
-    for problem in tally.problems:
-        print(problem, file=sys.stderr)
+    tally.show_problems()
     return {
         "kills": rounds,
         "kills_of_spark": by_spark,

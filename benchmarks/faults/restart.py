@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.faults.findings import Findings
 from featurekit.clock import DAY, HOUR, Instant
 from featurekit.errors import FeaturekitError, FeaturesUnavailableError, OnlineStoreError
 from featurekit.on_unavailable import Instead, OnUnavailable
@@ -62,23 +63,17 @@ _DOWN_S: Final = 0.3
 _RECOVERY_LIMIT_S: Final = 20.0
 
 
-@dataclass
-class Tally:
+@dataclass(kw_only=True)
+class Tally(Findings):
     """What was seen: answers by policy, status and reason, and what must not be; filled by several threads."""
 
     answers: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
     mixed: int = 0
     wrong: int = 0
     unexplained_errors: int = 0
     lookups: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def tell(self, kind: str, what: str) -> None:
-        setattr(self, kind, getattr(self, kind) + 1)
-        if len(self.problems) < 20:
-            self.problems.append(f"{kind}: {what}")
 
     def answer(
         self, policy: str, users: list[int], found: Features, *, as_of: Instant | None, must_be_whole: bool
@@ -315,8 +310,7 @@ def _print(tally: Tally) -> None:
         print(f"{policy:>11} {status:>12} {reason:>18} {values:>9,}")
     for (policy, error), count in sorted(tally.errors.items()):
         print(f"{policy:>11} {error:>31} {count:>9,}")
-    for problem in tally.problems:
-        print(problem, file=sys.stderr)
+    tally.show_problems()
 
 
 def main() -> None:
