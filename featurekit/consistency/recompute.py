@@ -49,10 +49,11 @@ def recompute_requests(engine: BatchEngine, view: CompiledView, requests: pa.Tab
     keys = view_keys(view)
     schema = Schema((*keys, Field(_AS_OF, Timestamp(), nullable=False)))
     # A query of one row, which becomes the requests where it runs: they need not be spelled out as SQL.
-    frame = engine.map_batches(engine.query("SELECT 1 AS one"), InPlace(table=requests), schema)
+    # Held, so that they are few enough to send to where the events are: those of nobody asked about go unsorted.
+    frame, _ = engine.held(engine.map_batches(engine.query("SELECT 1 AS one"), InPlace(table=requests), schema))
     as_ofs = _numpy(requests.column(_AS_OF).cast(pa.int64()))
     span = Span(int(as_ofs.min()), int(as_ofs.max())) if len(as_ofs) else Span(0, 0)
-    rows = engine.to_arrow(as_of_rows(engine, view, frame, between=span))
+    rows = engine.to_arrow(as_of_rows(engine, view, frame, between=span, labelled=True))
     place = {request: position for position, request in enumerate(_requests(rows, keys))}
     asked = [None if request[0] is None else place[request] for request in _requests(requests, keys)]
     found = rows.take(pa.array(asked, pa.int64()))

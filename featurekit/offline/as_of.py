@@ -71,18 +71,24 @@ class Span:
 
 
 def as_of_rows(
-    engine: BatchEngine, view: CompiledView, requests: DataFrame, *, between: Span | None = None
+    engine: BatchEngine,
+    view: CompiledView,
+    requests: DataFrame,
+    *,
+    between: Span | None = None,
+    labelled: bool = False,
 ) -> DataFrame:
     """Return a view's rows at explicit as-ofs: one per distinct entity and as-of of `requests`, seen or not.
 
     `requests` has the view's join keys and `as_of` (timestamp). The result has the columns of `rows.offline_schema`
     (`__last_event` NULL where no event is visible), then `as_of` and `found`. A request with a null key has no row.
+    With `labelled`, events of entities that no request names are dropped before they are sorted.
     """
     keys = [(label, entity_key(key, name(key.name))) for label, key in zip(key_names(view), view.keys, strict=True)]
     columns = (*keys, (AS_OF, call("unix_micros", name("as_of"))))
     step = Select(columns=columns, source=REQUESTS)
     asked = engine.query(render_query(Query(steps=(("requests", step),))), {REQUESTS: requests})
-    slots = as_of_slots(engine, view, asked, between or span_of(engine, asked))
+    slots = as_of_slots(engine, view, asked, between or span_of(engine, asked), labelled=labelled)
 
     def within(age: int) -> Sql:
         return f"unix_micros({name(LAST)}) >= {name(AS_OF)} - {long(age)}"
