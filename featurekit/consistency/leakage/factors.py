@@ -12,11 +12,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from featurekit.clock import DAY, Instant, instant_to_local
+from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
+from featurekit.consistency.diagnosis.as_of_factors import end_of_day, following, previous
 from featurekit.consistency.leakage.table import Ints
 from featurekit.consistency.leakage.values import Alternative
-from featurekit.grid import Grid, first_instant
 
 _STEPS = 3
 
@@ -76,14 +76,14 @@ def _tried(
     yield "everything up to the row's own time and at it", leaks, closed, False, False
     yield "everything up to the row's own time, whenever it landed", leaks, exact, True, False
     yield "everything up to the row's own time and at it, whenever it landed", leaks, closed, True, False
-    day = _instants(views, lambda view, t: _end_of_day(t, view.view.grid.timezone or "UTC"), at)
+    day = {name: end_of_day(view.view.grid.timezone, at) for name, view in views.items()}
     yield "the whole day that the row lies in", leaks, day, False, False
     if any(view.source.timezone for view in views.values()):
-        local = _instants(views, lambda view, t: _end_of_day(t, view.source.timezone or "UTC"), at)
+        local = {name: end_of_day(view.source.timezone, at) for name, view in views.items()}
         yield "the whole day that the row lies in, by the source's clock", leaks, local, False, False
     yield "the whole day that the row lies in, whenever it landed", leaks, day, True, False
     for step in range(1, _STEPS + 1):
-        later = {name: _stepped(views[name].view.grid, as_ofs, step) for name, as_ofs in served.items()}
+        later = {name: following(views[name].view.grid, step, as_ofs) for name, as_ofs in served.items()}
         yield f"{_counted(step)} later", leaks, later, False, False
     last = _instants(views, lambda view, _: view.view.grid.next(end), at)
     yield "the end of the table, for all rows", leaks, last, False, False
@@ -98,7 +98,7 @@ def _tried(
         told = "the latest refresh that can be computed now, for all rows, with the last corrections"
         yield told, leaks, latest, True, False
     for step in range(1, _STEPS + 1):
-        earlier = {name: _stepped(views[name].view.grid, as_ofs, -step) for name, as_ofs in served.items()}
+        earlier = {name: previous(views[name].view.grid, step, as_ofs) for name, as_ofs in served.items()}
         yield f"{_counted(step)} earlier", stale, earlier, False, False
     if any(feature.ttl is not None for view in views.values() for feature in view.features):
         yield "values that had expired: no TTL", stale, served, False, True
@@ -122,16 +122,3 @@ def _instants(
     return {
         name: np.array([instant(view, t) for t in times.tolist()], np.int64)[places] for name, view in views.items()
     }
-
-
-def _stepped(grid: Grid, as_ofs: Ints, steps: int) -> Ints:
-    found, places = np.unique(as_ofs, return_inverse=True)
-    moved = found.tolist()
-    for _ in range(abs(steps)):
-        moved = [grid.next(at) if steps > 0 else grid.floor(at - 1) for at in moved]
-    return np.array(moved, np.int64)[places]
-
-
-def _end_of_day(at: Instant, timezone: str) -> Instant:
-    day = (at if timezone == "UTC" else instant_to_local(at, timezone)) // DAY
-    return first_instant(day + 1, timezone)
