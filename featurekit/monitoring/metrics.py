@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
+from featurekit.clock import SECOND
 from featurekit.errors import SettingsError
 from featurekit.online.counts import LATENCY_S, ServiceCounts
 from featurekit.online.lookup_client import LookupClient
@@ -130,6 +131,20 @@ def _lookups(services: Sequence[tuple[str, ServiceCounts]]) -> Iterator[Metric]:
     ):
         yield _filled(family, counts)
     yield _latencies(took)
+    yield _ages(services)
+
+
+def _ages(services: Sequence[tuple[str, ServiceCounts]]) -> Metric:
+    told = "How old a view's values were at the time that the last lookup asked for."
+    family = GaugeMetricFamily("featurekit_served_age_seconds", told, labels=("service", "view"))
+    # Of several clients the oldest: that is what somebody got.
+    oldest: dict[tuple[str, str], int] = {}
+    for name, one in services:
+        for view, age in one.ages.items():
+            oldest[name, view] = max(age, oldest.get((name, view), age))
+    for labels, age in oldest.items():
+        family.add_metric(labels, age / SECOND)
+    return family
 
 
 def _latencies(took: Mapping[str, tuple[list[int], float]]) -> Metric:

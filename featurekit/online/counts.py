@@ -33,7 +33,7 @@ class ServiceCounts:
 
     `latencies` says how many took up to each of LATENCY_S, and more than all of them, reads and pauses together; not
     those up to the one before. `from_cache` took no read. `unavailable` is views of lookups, by the view's alias and
-    the reason.
+    the reason. `ages` are how old each view's values were at the time that the last lookup asked for, in microseconds.
     """
 
     answered: int = 0
@@ -44,6 +44,7 @@ class ServiceCounts:
     latencies: list[int] = field(default_factory=lambda: [0] * (len(LATENCY_S) + 1))
     failed: Counter[str] = field(default_factory=Counter)
     unavailable: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ages: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,9 @@ class Counts:
         reads: int,
         retries: int,
         unavailable: Sequence[tuple[str, Reason]] = (),
+        ages: Mapping[str, int] | None = None,
     ) -> None:
-        """Count a lookup that was answered; `unavailable` are its views without rows."""
+        """Count a lookup that was answered; `unavailable` are its views without rows, `ages` those of the others."""
         bucket = bisect_left(LATENCY_S, seconds)
         with self._lock:
             one = self._services.get(service)
@@ -135,6 +137,8 @@ class Counts:
                 one.from_cache += 1
             if retries:
                 one.retries += retries
+            if ages:
+                one.ages = ages
             if unavailable:
                 one.unavailable.update((alias, reason.name) for alias, reason in unavailable)
 
@@ -166,6 +170,7 @@ class Counts:
                     latencies=list(one.latencies),
                     failed=Counter(one.failed),
                     unavailable=Counter(one.unavailable),
+                    ages=one.ages,
                 )
                 for name, one in self._services.items()
             }

@@ -137,6 +137,7 @@ class LookupClient:
             reads=call.reads,
             retries=call.retries,
             unavailable=features.unavailable_views,
+            ages={alias: features.at - as_of for alias, as_of in features.as_of.items() if as_of is not None},
         )
 
     def _count_failed(self, service: str, error: BaseException, call: Call) -> None:
