@@ -21,6 +21,7 @@ from benchmarks.planted.world import DEFINITIONS, settings_of
 from featurekit.clock import DAY, HOUR, MINUTE, Instant, format_instant, parse_instant
 from featurekit.config import Settings
 from featurekit.consistency.sample import SampleRule
+from featurekit.consistency.view_report import Outcome, ViewReport
 from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded
 
@@ -129,7 +130,9 @@ class _CleanWorld:
             for view in report.views
             for finding in view.findings
         ]
-        alarms += [f"{view.view}: {view.outcome}" for view in report.views if not view.outcome.passes]
+        alarms += [
+            f"{view.view}: {view.outcome}" for view in report.views if not (view.outcome.passes or _is_old(view))
+        ]
         return CleanRun(
             at=format_instant(at),
             after=after,
@@ -137,6 +140,11 @@ class _CleanWorld:
             indeterminate=sum(view.indeterminate_cells for view in report.views),
             alarms=tuple(alarms),
         )
+
+
+def _is_old(view: ViewReport) -> bool:
+    """Return whether a view is told to be late, and no more, because it is: it was rolled back."""
+    return view.is_late and view.outcome is Outcome.BREACHED
 
 
 def _undated(table: pa.Table) -> pa.Table:
