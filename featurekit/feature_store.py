@@ -343,9 +343,7 @@ class FeatureStore(StoreParts):
             recorded=self._recorded_snapshot,
             forgotten=forgotten,
             services=services,
-            earlier=lambda view: earlier_views(
-                view, self.registry.view_versions(), self.definitions.repository.sources, self.settings.root
-            ),
+            earlier=self._earlier,
         )
         report = replace(found, descriptions={view.name: describe_view(view, services) for view in chosen})
         return recorded(report, self.registry.checks, **self._recording(forgotten)) if record else report
@@ -392,12 +390,17 @@ class FeatureStore(StoreParts):
                 services={**defined.view_services, **defined.services},
                 views=tuple(defined.views.values()),
                 compile_version=lambda version: compile_version(version, defined.repository.sources, root),
+                earlier=self._earlier,
             ),
             engine=lambda: self.engine,
             namespace=self.namespace,
             now=self.settings.clock(),
         )
         return recorded_replay(report, self.registry.checks, **self._recording(forgotten)) if record else report
+
+    def _earlier(self, view: CompiledView) -> tuple[CompiledView, ...]:
+        versions, sources = self.registry.view_versions(), self.definitions.repository.sources
+        return earlier_views(view, versions, sources, self.settings.root)
 
     def _recording(self, forgotten: Tombstones) -> dict[str, Any]:
         """Return how a report is kept whose check knew what was `forgotten` when it began."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from featurekit.arrow_types import held_values
 from featurekit.clock import format_instant
-from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, Cells, FieldSpec, Flags
 from featurekit.consistency.compare import FieldComparison
 from featurekit.consistency.diagnosis.causes import Cause, Refresh, RowState, StoredRow
@@ -26,6 +25,7 @@ from featurekit.consistency.population import view_keys
 from featurekit.consistency.replay.evaluator import Evaluated, with_default
 from featurekit.consistency.replay.logged import LoggedRows, distinct
 from featurekit.consistency.replay.logic import Replayed, Rows
+from featurekit.consistency.replay.versions import Earlier
 from featurekit.expr.nodes import columns, transform
 from featurekit.offline.engine import BatchEngine
 from featurekit.served_columns import REQUEST_ID
@@ -34,9 +34,6 @@ from featurekit.types import Field
 
 MOST_OF_A_KIND: Final = 500
 """How many rows that differ a diagnosis looks at, and how many that don't."""
-
-Earlier = Callable[[CompiledView], Sequence[CompiledView]]
-"""Returns earlier definitions of a view that can still be computed, the newest first."""
 
 
 def view_findings(engine: BatchEngine, replayed: Iterable[Replayed], earlier: Earlier) -> tuple[Finding, ...]:

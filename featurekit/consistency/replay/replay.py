@@ -130,7 +130,7 @@ class _Replayer:
             outcomes,
             thresholds=None if defined is None else defined.service.thresholds,
             most_late=self.limits.most_late,
-            findings=lambda replayed: view_findings(self.engine(), replayed, self.versions.earlier),
+            findings=lambda replayed: view_findings(self.engine(), replayed, self.definitions.earlier),
         )
         return replace(
             report,

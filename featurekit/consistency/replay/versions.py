@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from featurekit.compiled import CompiledService, CompiledView
 from featurekit.errors import FeaturekitError
@@ -13,10 +12,11 @@ from featurekit.plan import LookupPlan, decode_plan
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import ViewVersion
 
-_MOST_EARLIER: Final = 3
-
 CompileVersion = Callable[[ViewVersion], CompiledView]
 """Returns a registered view version compiled; a FeaturekitError says why it can't be any more."""
+
+Earlier = Callable[[CompiledView], Sequence[CompiledView]]
+"""Returns earlier definitions of a view that can still be computed, the newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,9 @@ class Definitions:
     """What is defined now: services by name and views by fingerprint; and how the registry's versions are compiled."""
 
     services: Mapping[str, CompiledService]
-    views: Iterable[CompiledView]
+    views: Sequence[CompiledView]
     compile_version: CompileVersion
+    earlier: Earlier
 
 
 class Versions:
@@ -66,18 +67,6 @@ class Versions:
             views={alias: view for alias, view in found.items() if isinstance(view, CompiledView)},
             lost={alias: why for alias, why in found.items() if isinstance(why, str)},
         )
-
-    def earlier(self, view: CompiledView) -> tuple[CompiledView, ...]:
-        """Return the registered versions before a view's that can still be computed, the newest first, a few."""
-        own = self._registered.get((view.name, view.fingerprint.data))
-        numbers = [
-            each
-            for each in self._registered.values()
-            if each.name == view.name and (not own or each.number < own.number)
-        ]
-        newest = sorted(numbers, key=lambda version: version.number, reverse=True)[:_MOST_EARLIER]
-        found = [self._at(each.name, each.fingerprint.data) for each in newest]
-        return tuple(each for each in found if isinstance(each, CompiledView))
 
     def _plan(self, service: str, fingerprint: str) -> tuple[LookupPlan | None, int | None]:
         registered = self._services.get((service, fingerprint))

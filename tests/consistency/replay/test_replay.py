@@ -15,7 +15,7 @@ import pytest
 
 from featurekit.apply import register
 from featurekit.clock import DAY, HOUR, SECOND, fixed_clock
-from featurekit.compiled import CompiledRepository
+from featurekit.compiled import CompiledRepository, CompiledView
 from featurekit.config import Settings
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.replay.logged import ReplayRule
@@ -66,11 +66,16 @@ class Airport:
                 services={**self.compiled.view_services, **self.compiled.services},
                 views=tuple(self.compiled.views.values()),
                 compile_version=_gone,
+                earlier=_nothing_before,
             ),
             engine=lambda: self.engine,
             namespace=PLACE,
             now=TOMORROW + DAY,
         )
+
+
+def _nothing_before(_: CompiledView) -> tuple[CompiledView, ...]:
+    return ()
 
 
 def _gone(version: Any) -> Any:
