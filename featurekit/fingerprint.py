@@ -9,6 +9,7 @@ from typing import Any
 from featurekit.compile_changes import Changes
 from featurekit.compiled import CompiledFeature, Fingerprint, KeyColumn, ServiceOutput, ServiceView, Slot
 from featurekit.definitions.entity import Entity
+from featurekit.definitions.expectation import Expectation
 from featurekit.definitions.feature_view import FeatureView
 from featurekit.definitions.on_demand import OnDemandFeatureView
 from featurekit.definitions.service import FeatureService
@@ -96,15 +97,22 @@ def view_fingerprint(
             *([] if view.history is None else [_dumped(view, "history")]),
             *([] if view.write is None else [view.write]),
             *([] if view.thresholds is None else [_dumped(view, "thresholds")]),
+            *([] if view.expect is None else [_dumped(view, "expect")]),
         ],
         "entity": [entity.owner, entity.description],
         "source": [source.owner, source.description],
         "features": [
-            (feature.name, feature.owner, feature.description, feature.expect and feature.expect.model_dump_json())
+            (feature.name, feature.owner, feature.description, feature.expect and _expected(feature.expect))
             for feature in view.features
         ],
     }
     return Fingerprint(data=_hash(data), metadata=_hash(metadata))
+
+
+def _expected(expectation: Expectation) -> str:
+    later = {"matches", "length", "mostly"}  # left out where not declared: others keep the fingerprint they had
+    written: str = expectation.model_dump_json(exclude={name for name in later if getattr(expectation, name) is None})
+    return written
 
 
 def _dumped(written: FeatureView | FeatureService, field: str) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 from pydantic import Field as Attribute
@@ -27,26 +28,47 @@ from featurekit.types import (
 Default = bool | int | float | str
 """A default as written; the compiler gives it the feature's type, exactly, or refuses it."""
 Bound = int | float
+_OF_VALUES: Final = frozenset({"between", "in_set", "matches", "length"})
 
 
 class Expectation(Definition):
-    """What must hold for a feature's values in a refresh before it is published."""
+    """What must hold for a feature's values in a refresh before it is published.
+
+    `mostly` is the share of the values that are there for which `between`, `in_set`, `matches` and `length` must hold.
+    """
 
     between: Annotated[tuple[Bound, Bound] | None, BeforeValidator(as_tuple)] = None
     not_null: bool | None = None
     in_set: Annotated[tuple[Default, ...] | None, BeforeValidator(as_tuple)] = Attribute(default=None, min_length=1)
     max_null_share: Bound | None = None
+    matches: str | None = None
+    length: Annotated[tuple[int, int] | None, BeforeValidator(as_tuple)] = None
+    mostly: Bound | None = None
 
     def problems(self) -> Iterator[Problem]:
-        return _empty_promises(self)
+        yield from _empty_promises(self)
+        yield from _wrong_texts(self)
+
+
+class RowExpectation(Definition):
+    """What must hold for the rows of a view's refresh before it is published: without it a lost source looks empty."""
+
+    min_rows: int = Attribute(gt=0)
 
 
 def _empty_promises(expectation: Expectation) -> Iterator[Problem]:
-    if not expectation.model_dump(exclude_none=True):
+    expected = expectation.model_dump(exclude_none=True)
+    if not expected:
         why = "an expectation that expects nothing would look like a check and be none"
-        yield problem_here(
-            "it expects nothing", why=why, try_="between, not_null, in_set or max_null_share; or remove it"
-        )
+        try_ = "between, in_set, matches, length, not_null or max_null_share; or remove it"
+        yield problem_here("it expects nothing", why=why, try_=try_)
+    if expectation.mostly is not None:
+        if not 0 < expectation.mostly <= 1:
+            what, why = f"mostly is {expectation.mostly}", "it is the share that has to be right, above 0 and up to 1"
+            yield problem_here(what, why=why, try_="0.99: one in a hundred may be wrong", path=("mostly",))
+        if not expected.keys() & _OF_VALUES:
+            why = "it says for how many values the others must hold, and there are none"
+            yield problem_here("mostly expects nothing", why=why, try_="between, in_set, matches or length beside it")
     if expectation.not_null is False:
         why = "nulls are allowed unless something forbids them"
         yield problem_here("not_null: false expects nothing", why=why, try_="remove it", path=("not_null",))
@@ -65,6 +87,32 @@ def _empty_promises(expectation: Expectation) -> Iterator[Problem]:
         yield problem_here("not_null and max_null_share", why=why, try_="keep one of the two", path=("max_null_share",))
 
 
+def whole(pattern: str) -> str:
+    """Return the pattern for the whole of a text."""
+    return rf"\A(?:{pattern})\Z"
+
+
+def _wrong_texts(expectation: Expectation) -> Iterator[Problem]:
+    if expectation.matches is not None:
+        try:
+            re.compile(expectation.matches)
+            re.compile(whole(expectation.matches))  # where flags are not at the start of all
+        except (re.error, RecursionError) as error:
+            what = f"matches is no regular expression: {error}"
+            why = "it is one of Python's, and has to match the whole text"
+            yield problem_here(what, why=why, try_="matches: '[A-Z]{2}[0-9]+'", path=("matches",))
+    if expectation.length is not None:
+        low, high = expectation.length
+        if not 0 <= low <= high:
+            why = "the first is the smallest number of characters allowed, the second the largest"
+            yield problem_here(
+                f"no text has from {low} to {high} characters",
+                why=why,
+                try_=f"length: [{high}, {low}]",
+                path=("length",),
+            )
+
+
 def check_expectation(expectation: Expectation, kind: DataType) -> str | None:
     """Return why the expectation can't be checked on values of this type, None where it can.
 
@@ -74,6 +122,9 @@ def check_expectation(expectation: Expectation, kind: DataType) -> str | None:
     """
     if expectation.between is not None and not is_numeric(kind):
         return f"between needs a number, and the feature is {kind}"
+    for name in ("matches", "length"):
+        if getattr(expectation, name) is not None and not isinstance(kind, String):
+            return f"{name} needs a text, and the feature is {kind}"
     for value in expectation.in_set or ():
         if not _is_of(value, kind):
             return f"in_set has {value!r}, which is not a {kind} value"

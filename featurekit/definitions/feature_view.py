@@ -22,7 +22,7 @@ from featurekit.definitions.base import (
     refuse,
     same_but_for_case,
 )
-from featurekit.definitions.expectation import Default, Expectation
+from featurekit.definitions.expectation import Default, Expectation, RowExpectation
 from featurekit.definitions.problem import Problem
 from featurekit.definitions.thresholds import Thresholds
 from featurekit.definitions.window import WrittenWindow
@@ -128,6 +128,7 @@ class FeatureView(Definition):
     write: Literal["in_place"] | None = None
     features: Annotated[tuple[Feature, ...], BeforeValidator(as_tuple)] = Attribute(min_length=1)
     thresholds: Thresholds | None = None
+    expect: RowExpectation | None = None
     owner: str | None = None
     description: str | None = None
 

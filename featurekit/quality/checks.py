@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 
 from featurekit.compiled import CompiledFeature, CompiledView
 from featurekit.defaults import typed_default
+from featurekit.definitions.expectation import whole
 from featurekit.errors import SourceError
 from featurekit.rows import STATUS_PREFIX
 from featurekit.status import Status
@@ -27,6 +29,8 @@ class Kind(StrEnum):
     BETWEEN = "between"
     NOT_NULL = "not_null"
     IN_SET = "in_set"
+    MATCHES = "matches"
+    LENGTH = "length"
     MAX_NULL_SHARE = "max_null_share"
 
 
@@ -48,6 +52,9 @@ class FeatureCheck:
     members: tuple[Any, ...] | None
     not_null: bool
     max_null_share: float | None
+    pattern: str | None = None
+    lengths: tuple[int, int] | None = None
+    mostly: float | None = None
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -61,6 +68,10 @@ class FeatureCheck:
             yield Kind.NOT_NULL
         if self.members is not None:
             yield Kind.IN_SET
+        if self.pattern is not None:
+            yield Kind.MATCHES
+        if self.lengths is not None:
+            yield Kind.LENGTH
         if self.max_null_share is not None:
             yield Kind.MAX_NULL_SHARE
 
@@ -80,6 +91,11 @@ class FeatureCheck:
             violations[Kind.NOT_NULL] = values.null_count
         if self.members is not None:
             violations[Kind.IN_SET] = _not_in(values, self.members)
+        if self.pattern is not None:
+            violations[Kind.MATCHES] = _not_matching(values, self.pattern)
+        if self.lengths is not None:
+            sizes, (least, most) = pc.utf8_length(values), self.lengths
+            violations[Kind.LENGTH] = _false(pc.and_(pc.greater_equal(sizes, least), pc.less_equal(sizes, most)))
         return values.null_count, violations
 
     def served(self, batch: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
@@ -112,6 +128,9 @@ def feature_check(feature: CompiledFeature) -> FeatureCheck:
         ),
         not_null=bool(expectation.not_null),
         max_null_share=expectation.max_null_share,
+        pattern=expectation.matches,
+        lengths=expectation.length,
+        mostly=expectation.mostly,
     )
 
 
@@ -165,6 +184,15 @@ def _not_in(values: pa.Array, members: tuple[Any, ...]) -> int:
         members = tuple(member + 0.0 for member in members)
     found = pc.is_in(values, value_set=pa.array(members, values.type), skip_nulls=True)
     return _false(pc.if_else(pc.is_null(values), pa.scalar(None, pa.bool_()), found))
+
+
+def _not_matching(values: pa.Array, pattern: str) -> int:
+    """Return how many texts the pattern does not match as a whole; each different text is looked at once."""
+    matches = re.compile(whole(pattern)).match
+    counts = pc.value_counts(values.drop_null())
+    return sum(
+        count for text, count in zip(*map(pa.Array.to_pylist, counts.flatten()), strict=True) if not matches(text)
+    )
 
 
 def _false(flags: pa.Array) -> int:

@@ -24,12 +24,17 @@ with warnings.catch_warnings():
     from great_expectations.core import ExpectationValidationResult
     from great_expectations.data_context.types.base import ProgressBarsConfig
     from great_expectations.datasource.fluent.interfaces import Batch
+    from great_expectations.expectations.core.expect_column_value_lengths_to_be_between import (
+        ExpectColumnValueLengthsToBeBetween,
+    )
     from great_expectations.expectations.core.expect_column_values_to_be_between import ExpectColumnValuesToBeBetween
     from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
+    from great_expectations.expectations.core.expect_column_values_to_match_regex import ExpectColumnValuesToMatchRegex
     from great_expectations.expectations.core.expect_column_values_to_not_be_null import ExpectColumnValuesToNotBeNull
     from great_expectations.expectations.expectation import Expectation
 
 from featurekit.compiled import CompiledFeature, CompiledView
+from featurekit.definitions.expectation import whole
 from featurekit.errors import FeaturekitError
 from featurekit.quality.checks import FeatureCheck, Kind, feature_check, feature_checks
 from featurekit.types import Float32
@@ -77,7 +82,10 @@ def validate_values(
         return ()
     checks = feature_checks(view)
     frame = pd.DataFrame({check.feature: _for_pandas(values[check.feature]) for check in checks})
-    results = _batch(frame).validate(suite).results
+    with warnings.catch_warnings():
+        # pandas warns of every pattern with groups.
+        warnings.filterwarnings("ignore", "This pattern is interpreted as a regular expression", UserWarning)
+        results = _batch(frame).validate(suite).results
     found = {result.key: result for result in map(_result, results)}
     return tuple(found[check.feature, kind] for check in checks for kind in check.kinds)
 
@@ -100,21 +108,33 @@ def _batch(frame: pd.DataFrame) -> Batch:
 
 def _expectation(feature: CompiledFeature, check: FeatureCheck, kind: Kind) -> Expectation:
     name, meta = feature.name, {"feature": feature.name, "kind": kind.value}
+    # A hair less than what was written: the share is computed in floats, and the gate's is exact.
+    mostly = 1.0 if check.mostly is None else math.nextafter(check.mostly, 0)
     match kind:
         case Kind.BETWEEN:
             low, high = _bounds(feature, check)
-            return ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high, meta=meta)
+            return ExpectColumnValuesToBeBetween(column=name, min_value=low, max_value=high, mostly=mostly, meta=meta)
         case Kind.NOT_NULL:
             return ExpectColumnValuesToNotBeNull(column=name, meta=meta)
         case Kind.IN_SET:
             assert check.members is not None
             members = [float(each) if isinstance(each, Decimal) else each for each in check.members]
-            return ExpectColumnValuesToBeInSet(column=name, value_set=members, meta=meta)
+            return ExpectColumnValuesToBeInSet(column=name, value_set=members, mostly=mostly, meta=meta)
+        case Kind.MATCHES:
+            assert check.pattern is not None
+            pattern = whole(check.pattern)  # it searches
+            return ExpectColumnValuesToMatchRegex(column=name, regex=pattern, mostly=mostly, meta=meta)
+        case Kind.LENGTH:
+            assert check.lengths is not None
+            least, most = check.lengths
+            return ExpectColumnValueLengthsToBeBetween(
+                column=name, min_value=least, max_value=most, mostly=mostly, meta=meta
+            )
         case Kind.MAX_NULL_SHARE:
             assert check.max_null_share is not None
             # 1 - 0.7 is a little more than 0.3, and 7 nulls of 10 would be too many: a hair less asks what was meant.
-            mostly = max(0.0, math.nextafter(1 - check.max_null_share, 0))
-            return ExpectColumnValuesToNotBeNull(column=name, mostly=mostly, meta=meta)
+            there = max(0.0, math.nextafter(1 - check.max_null_share, 0))
+            return ExpectColumnValuesToNotBeNull(column=name, mostly=there, meta=meta)
         case _:
             assert_never(kind)
 

@@ -66,22 +66,27 @@ def violations_counter(feature: str, kind: Kind) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """An expectation that `count` of `rows` rows break; `broken` says how, such as "not between 0 and 1"."""
+    """An expectation that `count` of `rows` rows break; `broken` says how, such as "not between 0 and 1".
 
-    feature: str
-    kind: Kind
+    Of rows that are too few there is no feature and no kind; `count` is how many are missing.
+    """
+
+    feature: str | None
+    kind: Kind | None
     count: int
     rows: int
     broken: str
 
     def __str__(self) -> str:
+        if self.feature is None:
+            return f"{self.rows:,} rows are {self.broken}"
         share = f"{100 * self.count / self.rows:.3g} %"
         return f"{self.feature}: {self.count:,} of {self.rows:,} rows ({share}) are {self.broken}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateVerdict:
-    """What the gate says of one refresh; it passes when nothing is violated. No rows violate nothing."""
+    """What the gate says of one refresh; it passes when nothing is violated. No rows violate nothing but `min_rows`."""
 
     view: str
     rows: int
@@ -95,7 +100,7 @@ class GateVerdict:
         """Raise GateError unless the refresh passed: call it before the head is published."""
         if self.passed:
             return
-        features = list(dict.fromkeys(violation.feature for violation in self.violations))
+        features = list(dict.fromkeys(violation.feature or "its rows" for violation in self.violations))
         raise GateError(
             f"{self.view}: the refresh breaks what is expected of {', '.join(features)}; it was not published",
             where="\n         ".join(str(violation) for violation in self.violations),
@@ -117,7 +122,7 @@ def verdict(view: CompiledView, counters: Mapping[str, int]) -> GateVerdict:
             why="each row has to pass the gate as it is written",
             try_="wrap the sink with `quality.gate.gated`; if it is, this is a defect of featurekit",
         )
-    found = []
+    found = list(_too_few(view, counters.get(ROWS, 0)))
     for check in feature_checks(view):
         for kind in check.kinds:
             count = _violating(check, kind, counters, rows)
@@ -127,12 +132,25 @@ def verdict(view: CompiledView, counters: Mapping[str, int]) -> GateVerdict:
     return GateVerdict(view=view.name, rows=rows, violations=tuple(found))
 
 
+def _too_few(view: CompiledView, written: int) -> Iterator[Violation]:
+    least = 0 if view.view.expect is None else view.view.expect.min_rows
+    if written < least:
+        words = f"too few: at least {least:,} are expected"
+        yield Violation(feature=None, kind=None, count=least - written, rows=written, broken=words)
+
+
 def _violating(check: FeatureCheck, kind: Kind, counters: Mapping[str, int], rows: int) -> int:
     if not rows:
         return 0
     match kind:
-        case Kind.BETWEEN | Kind.NOT_NULL | Kind.IN_SET:
+        case Kind.NOT_NULL:
             return counters[violations_counter(check.feature, kind)]
+        case Kind.BETWEEN | Kind.IN_SET | Kind.MATCHES | Kind.LENGTH:
+            count = counters[violations_counter(check.feature, kind)]
+            there = rows - counters[nulls_counter(check.feature)]
+            # As exact fractions of the digits written, here too.
+            may = 0 if check.mostly is None else 1 - Fraction(repr(check.mostly))
+            return count if count and Fraction(count, there) > may else 0
         case Kind.MAX_NULL_SHARE:
             nulls = counters[nulls_counter(check.feature)]
             # As exact fractions of the digits written: 0.7 * 10 is less than 7 in floats.
@@ -149,14 +167,23 @@ def _in_words(view: CompiledView, check: FeatureCheck, kind: Kind) -> str:
     match kind:
         case Kind.BETWEEN:
             assert expectation.between is not None
-            return "not between {} and {}".format(*expectation.between)
+            return "not between {} and {}".format(*expectation.between) + _mostly(check)
         case Kind.NOT_NULL:
             return "null"
         case Kind.IN_SET:
             assert expectation.in_set is not None
-            return f"not one of {', '.join(map(repr, expectation.in_set))}"
+            return f"not one of {', '.join(map(repr, expectation.in_set))}" + _mostly(check)
+        case Kind.MATCHES:
+            return f"no match of {expectation.matches}" + _mostly(check)
+        case Kind.LENGTH:
+            assert expectation.length is not None
+            return "not from {} to {} characters long".format(*expectation.length) + _mostly(check)
         case Kind.MAX_NULL_SHARE:
             assert expectation.max_null_share is not None
             return f"null; at most {100 * expectation.max_null_share:.6g} % may be"
         case _:
             assert_never(kind)
+
+
+def _mostly(check: FeatureCheck) -> str:
+    return "" if check.mostly is None else f"; at least {100 * check.mostly:.6g} % have to be right"

@@ -24,6 +24,7 @@ from featurekit.types import DataType, parse_type
         (Expectation(in_set=(1, 2.5)), "float"),
         (Expectation(in_set=(True,)), "boolean"),
         (Expectation(in_set=(127, -128)), "tinyint"),
+        (Expectation(matches="[A-Z]+", length=(1, 3), mostly=0.9), "string"),
     ],
 )
 def test_expectation_that_fits_the_type_is_taken(expectation: Expectation, kind: str) -> None:
@@ -34,6 +35,8 @@ def test_expectation_that_fits_the_type_is_taken(expectation: Expectation, kind:
     ("expectation", "kind", "reason"),
     [
         (Expectation(between=(0, 1)), "string", "between needs a number, and the feature is string"),
+        (Expectation(matches="1"), "int", "matches needs a text, and the feature is int"),
+        (Expectation(length=(0, 1)), "binary", "length needs a text, and the feature is binary"),
         (Expectation(between=(0, 1)), "boolean", "between needs a number, and the feature is boolean"),
         (Expectation(between=(0, 1)), "timestamp", "between needs a number, and the feature is timestamp"),
         (Expectation(in_set=("a",)), "int", "in_set has 'a', which is not a int value"),
@@ -69,6 +72,14 @@ def test_expectation_that_can_not_apply_says_why(expectation: Expectation, kind:
         {"max_null_share": -0.1},
         {"not_null": True, "max_null_share": 0.1},
         {"betwen": (0, 1)},
+        {"matches": "("},
+        {"matches": "(?i)a"},
+        {"length": (3, 1)},
+        {"length": (-1, 1)},
+        {"mostly": 0.9},
+        {"mostly": 0.9, "not_null": True},
+        {"mostly": 0, "between": (0, 1)},
+        {"mostly": 1.1, "between": (0, 1)},
     ],
 )
 def test_expectation_that_expects_nothing_or_nonsense_is_refused(fields: dict[str, object]) -> None:

@@ -76,6 +76,8 @@ def test_real_definitions_fit_the_schema(path: Path) -> None:
         feature(window={"rows": 1000, "within": "30d"}),
         feature(window={"calendar": "3mo"}),
         feature(default="x", expect={"in_set": ["x", "y"], "max_null_share": 0.1}),
+        feature(expect={"matches": "[A-Z]+", "length": [1, 3], "mostly": 0.99}),
+        view(expect={"min_rows": 100}),
         {"on_demand_feature_views": {"trip": {"request": {"d": "double"}, "features": {"far": {"sql": "d > 1"}}}}},
         service("load", "load.n", "load as other", "load.n as other"),
         standing_in(None),

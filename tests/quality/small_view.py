@@ -11,6 +11,7 @@ from featurekit.clock import DAY
 from featurekit.compiled import CompiledView
 from featurekit.compiler import compile_view
 from featurekit.definitions.entity import Entity
+from featurekit.definitions.expectation import RowExpectation
 from featurekit.definitions.feature_view import Expectation, Feature, FeatureView, Refresh
 from featurekit.definitions.source import Source
 from featurekit.errors import FeaturekitError
@@ -31,6 +32,7 @@ def small_view(
     *,
     latest: frozenset[str] = frozenset(),
     defaults: dict[str, Any] | None = None,
+    min_rows: int | None = None,
 ) -> CompiledView:
     """Return a view with these features, each `max(column)` of a day, or the latest row's value."""
     fields = (
@@ -47,6 +49,7 @@ def small_view(
             name="small",
             entity="thing",
             source="rows",
+            expect=None if min_rows is None else RowExpectation(min_rows=min_rows),
             refresh=Refresh(every=DAY),
             features=tuple(
                 Feature(

@@ -33,6 +33,8 @@ VIEW = small_view(
         "text": String(),
         "flag": Boolean(),
         "latest": Float64(),
+        "code": String(),
+        "mostly": Int64(),
     },
     {
         "whole": Expectation(between=(-2, 3), in_set=(-3, 0, 1, 2, 3), max_null_share=0.3),
@@ -42,6 +44,8 @@ VIEW = small_view(
         "text": Expectation(in_set=("", "a"), not_null=True),
         "flag": Expectation(in_set=(True,), max_null_share=0),
         "latest": Expectation(between=(0, 1), not_null=True),
+        "code": Expectation(matches="(?:[A-Z]|ä)+|", length=(0, 2), mostly=0.7),
+        "mostly": Expectation(between=(0, 1), in_set=(0, 1, 2), mostly=0.3),
     },
     latest=frozenset({"latest"}),
 )
@@ -55,6 +59,8 @@ ROW = st.fixed_dictionaries(
         "text": st.none() | st.sampled_from(["", "a", "A", "a "]),
         "flag": st.none() | st.booleans(),
         "latest": st.none() | st.sampled_from([0.5, 1.0, 1.5, math.nan]),
+        "code": st.none() | st.sampled_from(["", "A", "AB", "ABC", "a", "A\n", "ä", "A B", "nan", "None"]),
+        "mostly": st.none() | st.integers(-1, 3),
     }
 )
 
@@ -81,9 +87,31 @@ def test_the_gate_and_great_expectations_agree_on_drawn_rows(rows: list[dict[str
 
 
 def test_a_table_in_which_every_expectation_can_be_seen_to_fail_and_to_hold() -> None:
-    good = rows_of(VIEW, whole=[1], double=[0.3], single=[0.1], exact=[Exact(0)], text=["a"], flag=[True], latest=[1.0])
+    good = rows_of(
+        VIEW,
+        whole=[1],
+        double=[0.3],
+        single=[0.1],
+        exact=[Exact(0)],
+        text=["a"],
+        flag=[True],
+        latest=[1.0],
+        code=["AB"],
+        mostly=[1],
+    )
     nan = math.nan
-    bad = rows_of(VIEW, whole=[None], double=[nan], single=[nan], exact=[None], text=[None], flag=[None], latest=[None])
+    bad = rows_of(
+        VIEW,
+        whole=[None],
+        double=[nan],
+        single=[nan],
+        exact=[None],
+        text=[None],
+        flag=[None],
+        latest=[None],
+        code=["abc"],
+        mostly=[9],
+    )
     assert set(of_great_expectations(VIEW, good).values()) == {True}
     assert of_great_expectations(VIEW, bad) == of_the_gate(VIEW, bad)
     assert not of_great_expectations(VIEW, bad)["double", Kind.BETWEEN]
@@ -102,6 +130,13 @@ def test_validation_says_how_many_rows_break_an_expectation_and_shows_some() -> 
     between, nulls = validate_rows(view, pa.Table.from_batches([rows_of(view, a=[1, 11, None, 12])]))
     assert (between.passed, between.broken, between.rows, between.examples) == (False, 2, 4, (11, 12))
     assert (nulls.passed, nulls.broken) == (True, 1)
+
+
+@pytest.mark.parametrize(("wrong", "passes"), [(0, True), (3, True), (4, False)])
+def test_mostly_is_a_share_of_the_values_that_are_there(wrong: int, passes: bool) -> None:
+    view = small_view({"a": Int64()}, {"a": Expectation(between=(0, 1), mostly=0.7)})
+    batch = rows_of(view, a=[9] * wrong + [1] * (10 - wrong) + [None] * 20)
+    assert of_the_gate(view, batch) == of_great_expectations(view, batch) == {("a", Kind.BETWEEN): passes}
 
 
 def test_a_missing_column_is_refused_by_validation_too() -> None:

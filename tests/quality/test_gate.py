@@ -17,7 +17,7 @@ from featurekit.counters import COUNTERS
 from featurekit.definitions.feature_view import Expectation
 from featurekit.errors import GateError, SourceError
 from featurekit.quality.checks import typed_bounds
-from featurekit.quality.gate import NULL_KEYS, ROWS, gated, verdict
+from featurekit.quality.gate import CHECKED, NULL_KEYS, ROWS, gated, verdict
 from featurekit.status import Status
 from featurekit.types import Boolean, DataType, Decimal, Float32, Float64, Int8, Int32, Int64, String
 from tests.quality.small_view import rows_of, small_view, view_of
@@ -120,6 +120,27 @@ CASES = {
         kind=Int32(), expect=Expectation(max_null_share=0.7), values=[None] * 8 + [1] * 2, broken=8
     ),
     "no null allowed by share": Case(kind=Int32(), expect=Expectation(max_null_share=0), values=[1, None], broken=1),
+    "a text is matched as a whole": Case(
+        kind=String(),
+        expect=Expectation(matches="[A-Z]{3}"),
+        values=["JFK", "jfk", "JFKX", "JFK\n", "", None],
+        broken=4,
+    ),
+    "alternatives are matched as a whole": Case(
+        kind=String(), expect=Expectation(matches="a|b"), values=["a", "b", "ab", "xb"], broken=2
+    ),
+    "a text's length is in characters": Case(
+        kind=String(), expect=Expectation(length=(1, 2)), values=["é", "🛫🛬", "", "abc", None], broken=2
+    ),
+    "as many as may be wrong": Case(
+        kind=Int32(), expect=Expectation(between=(0, 1), mostly=0.7), values=[5] * 3 + [0] * 7 + [None] * 9, broken=0
+    ),
+    "one more than may be wrong": Case(
+        kind=Int32(), expect=Expectation(between=(0, 1), mostly=0.7), values=[5] * 4 + [0] * 6 + [None] * 9, broken=4
+    ),
+    "mostly of no values at all": Case(
+        kind=Int32(), expect=Expectation(in_set=(1,), mostly=0.5), values=[None, None], broken=0
+    ),
     "no rows break nothing": Case(kind=Int32(), expect=Expectation(not_null=True), values=[], broken=0),
 }
 
@@ -152,6 +173,17 @@ def test_a_broken_refresh_is_refused_with_feature_rows_and_what_to_try() -> None
         "  why    the values that were served before still are: no value is better than a wrong one\n"
         "  try    look at the source rows behind these features, or change `expect:` if the world has changed"
     )
+
+
+def test_a_refresh_of_too_few_rows_is_refused_with_or_without_other_expectations() -> None:
+    view = small_view({"a": Int32()}, {}, min_rows=3)
+    enough = verdict(view, summed(gated(view, counting_sink)(iter([rows_of(view, a=[1, 2, 3])]))))
+    assert enough.passed
+    with pytest.raises(GateError, match="breaks what is expected of its rows") as raised:
+        verdict(view, {}).require()  # a refresh of no rows has no partition that counts
+    assert "0 rows are too few: at least 3 are expected" in str(raised.value)
+    # Rows of no entity are served to nobody.
+    assert not verdict(view, {ROWS: 2, NULL_KEYS: 5, CHECKED: 7}).passed
 
 
 def test_rows_pass_the_gate_unchanged_and_once() -> None:
