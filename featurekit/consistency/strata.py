@@ -57,11 +57,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """An entity of the sample: how likely it was to be chosen, if it is in the population, and its strata."""
+    """An entity of the sample: how likely it was to be chosen, if it is in the population, and its strata.
+
+    Those of the `plain` sample were all as likely to be in that one: of them alone, every one counts the same.
+    """
 
     key: bytes
     chance: float
     strata: tuple[Stratum, ...] = ()
+    plain: bool = False
 
 
 @dataclass(slots=True)
@@ -135,10 +139,9 @@ def draw(rule: SampleRule, offline: StrataSampler, online: Iterable[bytes]) -> t
     plain.add(online)
     found = {each.key: each for each in offline.candidates()}
     plain.add(key for key, each in found.items() if each.rows)
-    chances: dict[bytes, int] = {}
-    keys, cut = _cut(plain, rule.max_entities)
-    chances.update(dict.fromkeys(keys, cut))
-    heavy = set(offline.heaviest)
+    first, cut = _cut(plain, rule.max_entities)
+    chances = dict.fromkeys(first, cut)
+    heavy, in_plain = set(offline.heaviest), set(first)
     for _, keys, cut in offline.cuts():
         for key in keys:
             chances[key] = max(cut, chances.get(key, 0))
@@ -147,6 +150,7 @@ def draw(rule: SampleRule, offline: StrataSampler, online: Iterable[bytes]) -> t
             key=key,
             chance=chances[key] / _CERTAIN,
             strata=(*(found[key].strata if key in found else ()), *((Stratum.HEAVY,) if key in heavy else ())),
+            plain=key in in_plain,
         )
         for key in sorted(chances, key=plain.hash_of)
     )

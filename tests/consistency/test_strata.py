@@ -105,6 +105,14 @@ def test_what_has_no_visible_row_is_looked_at_for_its_stratum_and_not_in_the_pla
     assert offline.sizes[Stratum.LATE] == 10
 
 
+def test_the_plain_sample_is_the_same_whatever_is_taken_beside_it() -> None:
+    alone = sample(SampleRule(max_entities=60, per_stratum=0, seed="s"))
+    beside = sample(SampleRule(max_entities=60, per_stratum=9, seed="s"))
+    assert len(alone) == 60 < len(beside)
+    assert [each.key for each in beside if each.plain] == [each.key for each in alone]
+    assert all(each.plain for each in alone)
+
+
 def faulty(each: Drawn) -> bool:
     """Late rows are wrong, and a fifth of those at an edge; in all 17 of 2,000 entities."""
     return Stratum.LATE in each.strata or (Stratum.EDGE in each.strata and each.key.endswith(b"50"))
