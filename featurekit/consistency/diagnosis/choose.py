@@ -27,6 +27,7 @@ _FEWEST: Final = 3
 _MOST_CAUSES: Final = 5
 _WORLD_SUPPORT: Final = 20.0
 _CELL_SUPPORT: Final = 6.0
+_REFUTED: Final = 8.0
 _PAIR_COST: Final = 4
 
 Support = Mapping[tuple[str, ...], float]
@@ -39,6 +40,8 @@ class Candidate:
 
     factors: tuple[Factor, ...]
     codes: Numbers
+    refuted: Callable[[Numbers], float] = lambda _rows: 0.0
+    """The share of what it would change in other fields of some rows that was served as it should be."""
 
     @property
     def is_world(self) -> bool:
@@ -93,8 +96,8 @@ def choose(case: FieldCase) -> tuple[tuple[Choice, ...], Numbers]:
         pool = [*case.candidates, *case.found(left)]
         choice = _best(case, pool, left)
         if choice is None or len(choice.cells) < _ENOUGH * len(left):
-            paired = list(case.pairs(left)) if paired is None else paired
-            choice = _joint(choice, _best(case, [*pool, *paired], left), case, pool, left)
+            paired = _composed(case, pool, left) if paired is None else paired
+            choice = _best(case, [*pool, *paired], left)
         if choice is None:
             break
         choices.append(choice)
@@ -125,17 +128,22 @@ def _best(case: FieldCase, pool: Sequence[Candidate], asked: Numbers) -> Choice 
     for candidate in pool:
         hits = candidate.codes[asked] == chance.coding.served[asked]
         if hits.sum() >= min(_FEWEST, len(asked) / 2):
-            points = _points(candidate, hits, worth, chance, open_) + case.support.get(candidate.told, 0.0)
+            points = _points(candidate, hits, worth, chance, open_) + _backing(case, candidate, asked[hits])
             ranked.append((points - candidate.cost, points, candidate, hits))
     ranked.sort(key=lambda each: -each[0])
     for at, (_, points, candidate, hits) in enumerate(ranked):
         bits = evidence(_probabilities(chance, candidate, asked), hits)
-        surplus = bits + case.support.get(candidate.told, 0.0) - candidate.cost - MARGIN
+        surplus = bits + max(case.support.get(candidate.told, 0.0), 0.0) - candidate.cost - MARGIN
         if surplus >= 0:
             also = _also(candidate, hits, points, ranked[at + 1 :])
             confidence = (1 - 2.0 ** -min(surplus + MARGIN, 60)) / (1 + len(also))
             return Choice(candidate=candidate, cells=asked[hits], confidence=confidence, also=also)
     return None
+
+
+def _backing(case: FieldCase, candidate: Candidate, rows: Numbers) -> float:
+    """Return the bits by which other fields speak for a world, or against it."""
+    return min(case.support.get(candidate.told, 0.0), _CELL_SUPPORT) - _REFUTED * candidate.refuted(rows)
 
 
 def _points(candidate: Candidate, hits: Flags, worth: Bits, chance: Chance, open_: Flags) -> float:
@@ -167,16 +175,18 @@ def _also(
     return tuple(found.values())
 
 
-def _joint(
-    single: Choice | None, best: Choice | None, case: FieldCase, pool: Sequence[Candidate], asked: Numbers
-) -> Choice | None:
-    """Return the single one in place of a pair whose factors explain the same cells one by one."""
-    if single is None or best is None or len(best.candidate.factors) == 1:
-        return best
-    rest = np.setdiff1d(asked, single.cells)
-    second = _best(case, pool, rest) if len(rest) else None
-    reached = len(single.cells) + (0 if second is None else len(second.cells))
-    return single if reached >= 0.98 * len(best.cells) else best
+def _composed(case: FieldCase, pool: Sequence[Candidate], asked: Numbers) -> list[Candidate]:
+    """Return the pairs that explain cells which neither of their factors does: others are two faults, one by one."""
+    served = case.chance.coding.served[asked]
+    alone = {candidate.told: candidate.codes[asked] == served for candidate in pool if len(candidate.factors) == 1}
+    nothing = np.zeros(len(asked), np.bool_)
+    found = []
+    for pair in case.pairs(asked):
+        hits = pair.codes[asked] == served
+        apart = np.logical_or.reduce([alone.get((factor.told,), nothing) for factor in pair.factors])
+        if (hits & ~apart).sum() > (1 - _ENOUGH) * hits.sum():
+            found.append(pair)
+    return found
 
 
 def _kept(choices: tuple[Choice, ...], left: Numbers, total: int, chance: Chance) -> tuple[tuple[Choice, ...], Numbers]:

@@ -5,7 +5,7 @@ Nothing is read before a world is asked for, so a check that finds nothing costs
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -63,12 +63,12 @@ class Counterfactuals:
         self._pairs: dict[frozenset[str], World | None] = {}
         self._kept: frozenset[str] = frozenset()
 
-    def worlds(self, recomputed: Answers, names: Container[str]) -> Iterator[World]:
-        """Yield the worlds of one factor each, with these fields: those of them that this process computes as Spark.
+    def worlds(self, recomputed: Answers) -> Iterator[World]:
+        """Yield the worlds of one factor each, with those fields that this process computes as Spark does.
 
-        None are yielded where rows are not found alike.
+        Fields that agree are there too: they speak against what would have changed them. None are yielded where rows
+        are not found alike.
         """
-        self._fields = tuple(spec for spec in self._fields if spec.name in names)
         base = self._computed.base
         if (base.found != recomputed.found).any():
             return

@@ -44,8 +44,7 @@ def diagnose(
     codings = field_codings(compared)
     known = [*worlds]
     if counterfactuals is not None:
-        names = {name for name, each in compared.comparisons.items() if (each.differs & ~settled).any()}
-        known += counterfactuals.worlds(compared.recomputed, names)
+        known += counterfactuals.worlds(compared.recomputed)
     known += [
         World(factors=(factor,), answers=answers)
         for factor, answers in other_rows(list(codings.values()), compared.recomputed, differs)

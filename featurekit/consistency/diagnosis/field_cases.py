@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from featurekit.consistency.cells import Answers, Cells, FieldSpec, Flags
+from featurekit.consistency.cells import Cells, FieldSpec, Flags
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.chance import Chance
@@ -31,6 +31,7 @@ PRESENCE: Final = FieldSpec(name="", type=Boolean(), is_latest=False, default=No
 
 _MOST_SUPPORT: Final = 20.0
 _PROMISING: Final = 8
+_SWAPPED: Final = 0.9
 WorldPairs = Callable[[Sequence[Factor]], Iterator[World]]
 """Makes worlds of two factors each."""
 
@@ -53,13 +54,14 @@ def field_cases(
 ) -> dict[str, FieldCase]:
     """Return a case for each field in which a row without a cause of its own differs."""
     cases: dict[str, FieldCase] = {}
+    seen = _Seen(codings, compared.served.found, worlds)
     for name, coding in codings.items():
         comparison = compared.comparisons[name]
         open_ = comparison.differs & ~settled
         if open_.any():
             undecided = np.isin(comparison.verdicts, (Verdict.INDETERMINATE, Verdict.UNAVAILABLE))
             chance = Chance(coding=coding, differs=open_, settled=settled | undecided)
-            cases[name] = _case(chance, compared, worlds, pairs)
+            cases[name] = _case(chance, compared, seen, pairs)
     return _with_support(cases)
 
 
@@ -89,7 +91,38 @@ def _with_support(cases: Mapping[str, FieldCase]) -> dict[str, FieldCase]:
     }
 
 
-def _case(chance: Chance, compared: Compared, worlds: Sequence[World], pairs: WorldPairs) -> FieldCase:
+class _Seen:
+    """Worlds as numbers, field by field, each made when it is asked for."""
+
+    def __init__(self, codings: Mapping[str, Coding], served_found: Flags, worlds: Sequence[World]) -> None:
+        self.worlds = worlds
+        self._codings, self._served_found = codings, served_found
+        self._codes: dict[tuple[int, str], Numbers] = {}
+
+    def candidate(self, world: World, name: str) -> Candidate:
+        return Candidate(
+            factors=world.factors, codes=self._of(world, name), refuted=lambda rows: self._refuted(world, name, rows)
+        )
+
+    def _of(self, world: World, name: str) -> Numbers:
+        """Return a world's numbers; where it has no row and the served side has one, or the other way, neither's."""
+        key = id(world), name
+        if key not in self._codes:
+            codes = self._codings[name].codes(world.answers.fields[name])
+            self._codes[key] = np.where(world.answers.found == self._served_found, codes, OTHER)
+        return self._codes[key]
+
+    def _refuted(self, world: World, name: str, rows: Numbers) -> float:
+        changed = kept = 0
+        for other in world.answers.fields.keys() - {name}:
+            coding = self._codings[other]
+            changes = self._of(world, other)[rows] != coding.honest[rows]
+            changed += int(changes.sum())
+            kept += int((changes & coding.agrees[rows]).sum())
+        return kept / changed if changed else 0.0
+
+
+def _case(chance: Chance, compared: Compared, seen: _Seen, pairs: WorldPairs) -> FieldCase:
     coding = chance.coding
     name = coding.spec.name
     turns = value_factors(coding.spec)
@@ -100,23 +133,20 @@ def _case(chance: Chance, compared: Compared, worlds: Sequence[World], pairs: Wo
             if made is not None:
                 yield Candidate(factors=(factor,), codes=coding.codes(made))
 
-    def of_world(world: World) -> Candidate:
-        return Candidate(factors=world.factors, codes=_world_codes(coding, world.answers, name, compared.served.found))
-
-    singles = [world for world in worlds if name in world.answers.fields]
+    singles = [world for world in seen.worlds if name in world.answers.fields]
 
     def paired(asked: Numbers) -> Iterator[Candidate]:
         bases = [(world.factors[0], world.answers.fields[name]) for world in singles]
         yield from value_pairs(coding, asked, bases, turns)
         for world in pairs(_promising(coding, asked, singles, name)):
             if name in world.answers.fields:
-                yield of_world(world)
+                yield seen.candidate(world, name)
 
-    candidates = [of_world(world) for world in singles]
+    candidates = [seen.candidate(world, name) for world in singles]
     candidates += [
         *turned(turns),
         *turned(_refilled(singles, name, coding.spec)),
-        *_other_fields(coding, name, compared),
+        *_other_fields(chance, compared),
     ]
     return FieldCase(
         chance=chance, candidates=candidates, found=lambda asked: turned(found_factors(coding, asked)), pairs=paired
@@ -134,11 +164,6 @@ def _promising(coding: Coding, asked: Numbers, worlds: Sequence[World], name: st
     return [factor for share, factor in found[:_PROMISING] if share > 0]
 
 
-def _world_codes(coding: Coding, answers: Answers, name: str, served_found: Flags) -> Numbers:
-    """Return a world's numbers; where it has no row and the served side has one, or the other way, it has neither's."""
-    return np.where(answers.found == served_found, coding.codes(answers.fields[name]), OTHER)
-
-
 def _refilled(worlds: Sequence[World], name: str, spec: FieldSpec) -> Iterator[Factor]:
     """Yield what NULLs are filled with in place of what the definition's own coalesce has for them."""
     for world in worlds:
@@ -154,11 +179,20 @@ def _always(made: Cells | None) -> Callable[[Cells, FieldSpec], Cells | None]:
     return lambda _cells, _spec: made
 
 
-def _other_fields(coding: Coding, name: str, compared: Compared) -> Iterator[Candidate]:
+def _other_fields(chance: Chance, compared: Compared) -> Iterator[Candidate]:
+    """Yield the other fields of the type: the value that is served may be theirs, and theirs this one's."""
+    coding, asked = chance.coding, chance.differs
+    name = coding.spec.name
     for other in compared.fields:
-        if other.name != name and other.type == coding.spec.type:
-            factor = Factor(cause=Cause.ANOTHER_FIELD, told=f"The served value is that of the field {other.name}.")
-            yield Candidate(factors=(factor,), codes=coding.codes(compared.recomputed.fields[other.name]))
+        if other.name == name or other.type != coding.spec.type:
+            continue
+        theirs = coding.codes(compared.served.fields[other.name])
+        swapped = compared.comparisons[other.name].differs.any() and (theirs == coding.honest)[asked].mean() > _SWAPPED
+        told = f"The served value is that of the field {other.name}."
+        if swapped:
+            told = f"The fields {' and '.join(sorted((name, other.name)))} hold each other's values."
+        factor = Factor(cause=Cause.ANOTHER_FIELD, told=told, extra=-3 if swapped else 0)
+        yield Candidate(factors=(factor,), codes=coding.codes(compared.recomputed.fields[other.name]))
 
 
 def _flag_cells(flags: Flags) -> Cells:

@@ -124,7 +124,8 @@ def _numbers(coding: Coding, turned: Numbers) -> Iterator[Factor]:
         if (offset := _common(served - honest, served)) is not None:
             told = f"The served value is the recomputed one plus {_shown_offset(offset, spec)}."
             yield Factor(cause=Cause.OFFSET, told=told, cells=mapped(_plus(offset)))
-    for bound, which, clip in ((served.max(), "most", np.minimum), (served.min(), "least", np.maximum)):
+    every = as_doubles(coding.served_cells.values, spec.type)[present(coding.served_cells)]
+    for bound, which, clip in ((np.nanmax(every), "most", np.minimum), (np.nanmin(every), "least", np.maximum)):
         at = served == bound
         if at.sum() >= _FEWEST and bool((clip(honest[at], bound) == bound).all()):
             told = f"The served value is at {which} {bound:.9g}."
