@@ -66,7 +66,7 @@ def _changed(records: Sequence[RefreshRecord], now: SourceSnapshot) -> Change | 
         before = read_snapshot(record.snapshot)
         if before is None:
             return Change(why="nothing is recorded of the source that the refresh read")
-        if not before.files:
+        if not before.files and before.version is None:
             return Change(why=f"{before.origin} names no files, so nobody knows whether it is what the refresh read")
         if (why := describe_change(before, now)) is not None:
             return Change(why=why)
