@@ -113,7 +113,7 @@ def attribute(
 ) -> Attribution:
     """Return how much of the gap between served and recomputed values each field costs, or each of `causes` by column.
 
-    A column that differs and has no cause is of a group of its own.
+    Columns that differ and have no cause are one group, `unknown`.
     """
     groups = _groups(rows, causes)
     random = np.random.default_rng(seed)
@@ -142,7 +142,7 @@ def attribute(
             rows=int(differs[:, places].any(axis=1).sum()),
             cost=_estimate(values[number]),
             alone=_estimate(worth(frozenset({number})) - nothing),
-            share=values[number][0] / gap.value if gap.is_nonzero else None,
+            share=float(values[number][0]) / gap.value if gap.is_nonzero and gap.value else None,
         )
         for number, (name, places) in enumerate(groups)
     ]
