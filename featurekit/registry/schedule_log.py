@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from featurekit.clock import DAY, Instant
 from featurekit.registry.database import Database
 from featurekit.registry.operations_tables import SCHEDULED_RUNS
 
-_KEEP: Final = 60 * DAY
+_KEEP: Final = 14 * DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,24 +39,29 @@ class ScheduleLog:
 
     def latest(self) -> dict[str, ScheduledRun]:
         """Return the run of each job that was due last."""
-        query = select(SCHEDULED_RUNS).where(SCHEDULED_RUNS.c.namespace == self._namespace)
+        table, own = SCHEDULED_RUNS, SCHEDULED_RUNS.c.namespace == self._namespace
+        newest = (
+            select(table.c.job, func.max(table.c.due_at).label("due_at")).where(own).group_by(table.c.job).subquery()
+        )
+        is_newest = (table.c.job == newest.c.job) & (table.c.due_at == newest.c.due_at)
         with self._database.reading() as connection:
-            found = connection.execute(query.order_by(SCHEDULED_RUNS.c.due_at)).all()
+            found = connection.execute(select(table).join(newest, is_newest).where(own)).all()
         return {row.job: _run(row) for row in found}
 
     def last_successes(self) -> dict[str, Instant]:
         """Return when each job ended well last."""
-        query = select(SCHEDULED_RUNS).where(
-            SCHEDULED_RUNS.c.namespace == self._namespace,
-            SCHEDULED_RUNS.c.failure.is_(None),
-            SCHEDULED_RUNS.c.ended_at.is_not(None),
+        table = SCHEDULED_RUNS
+        query = (
+            select(table.c.job, func.max(table.c.ended_at).label("ended_at"))
+            .where(table.c.namespace == self._namespace, table.c.failure.is_(None), table.c.ended_at.is_not(None))
+            .group_by(table.c.job)
         )
         with self._database.reading() as connection:
-            found = connection.execute(query.order_by(SCHEDULED_RUNS.c.ended_at)).all()
+            found = connection.execute(query).all()
         return {row.job: row.ended_at for row in found}
 
     def begin(self, job: str, due_at: Instant, *, at: Instant) -> ScheduledRun:
-        """Record that a job begins, once more where it did not end well; drop what is older than sixty days."""
+        """Record that a job begins, once more where it did not end well; drop what is older than two weeks."""
         table = SCHEDULED_RUNS
         of_it = (table.c.namespace == self._namespace, table.c.job == job)
         with self._database.writing() as connection:
