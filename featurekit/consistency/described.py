@@ -130,10 +130,15 @@ def _expectation(feature: CompiledFeature) -> str:
     if feature.expectation is None:
         return ""
     declared = feature.expectation.model_dump(exclude_none=True)
-    return ", ".join(f"{name}: {_shown(value)}" for name, value in declared.items())
+    return ", ".join(f"{name}: {show_declared(value)}" for name, value in declared.items())
 
 
-def _shown(value: object) -> str:
+def show_declared(value: object) -> str:
+    """Return what an expectation declares, as it is written.
+
+    >>> show_declared((0, 1)), show_declared(True)
+    ('[0, 1]', 'true')
+    """
     if isinstance(value, bool):
         return str(value).lower()
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple | list) else str(value)

@@ -11,11 +11,12 @@ from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.findings import Finding
 from featurekit.consistency.replay.report import OnDemandReplay, ReplayReport, ServiceReplay, ViewReplay
 from featurekit.consistency.report import ConsistencyReport
-from featurekit.consistency.trend import DAYS, trends
+from featurekit.consistency.trend import DAYS, with_run
 from featurekit.consistency.view_report import FieldReport, ViewReport
 from featurekit.errors import RegistryError
 from featurekit.registry.check_history import CheckHistory
 from featurekit.registry.check_run import CheckedField, CheckedView, CheckRun, KeptCause, Retention
+from featurekit.registry.check_trend import Period, Trend
 
 STORE: Final = "store"
 REPLAY: Final = "replay"
@@ -37,7 +38,8 @@ def recorded(
         return _completed(_without_evidence(report) if forgotten() else report, run, before)
 
     try:
-        before = history.runs(kind=STORE, since=report.at - DAYS * DAY, until=report.at)
+        views = [view.view for view in report.views]
+        before = history.trends(Period(kind=STORE, views=views, since=report.at - DAYS * DAY, until=report.at))
         return _keep(check_run(report, at), history, retention, completed)
     except RegistryError as error:
         return replace(report, notes=(*report.notes, _not_kept(error)))
@@ -198,12 +200,12 @@ def _named(finding: Finding) -> str:
     return " and ".join(cause.value for cause in finding.causes)
 
 
-def _completed(report: ConsistencyReport, kept: CheckRun, before: tuple[CheckRun, ...]) -> ConsistencyReport:
+def _completed(report: ConsistencyReport, kept: CheckRun, before: Mapping[str, Trend]) -> ConsistencyReport:
     known = {view.view: view for view in kept.views}
     return replace(
         report,
         run=kept.run,
-        trends=trends((*before, kept)),
+        trends=with_run(before, kept),
         views=tuple(
             replace(view, findings=tuple(_since(each, _known_since(known[view.view])) for each in view.findings))
             for view in report.views

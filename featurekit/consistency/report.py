@@ -11,8 +11,8 @@ from featurekit.clock import Instant, format_instant
 from featurekit.consistency.described import DescribedView
 from featurekit.consistency.page.render import render_page
 from featurekit.consistency.report_document import REPORT_FORMAT, view_document
-from featurekit.consistency.trend import Trend
 from featurekit.consistency.view_report import Outcome, ViewReport, counted, headline
+from featurekit.registry.check_trend import Trend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from featurekit.clock import SECOND, Instant, format_instant
 from featurekit.consistency.described import DescribedField, DescribedView
 from featurekit.consistency.diagnosis.findings import Finding
 from featurekit.consistency.shares import Share
-from featurekit.consistency.trend import FieldDay, Trend, ViewDay
 from featurekit.consistency.view_report import FieldReport, ViewReport, headline
+from featurekit.registry.check_trend import FieldDay, Trend, ViewDay
 
 REPORT_FORMAT: Final = 2
 
@@ -38,6 +38,7 @@ def view_document(
         "coverage_share": _share(view.covered),
         "strata": [asdict(stratum) for stratum in view.strata],
         "breaches": [asdict(breach) for breach in view.breaches],
+        "expectations": [asdict(each) for each in view.expectations],
         "definition": None if described is None else _definition(described),
         "fields": [
             _field(

@@ -37,7 +37,7 @@ def with_thresholds(
         return report
     own = view_limits(view)
     asked = [own, *service_limits(view, services)]
-    breaches = tuple(breach for limits in asked for breach in _breaches(report, limits, at))
+    breaches = (*(breach for limits in asked for breach in _breaches(report, limits, at)), *_unexpected(report))
     return replace(report, breaches=breaches, tolerated=_tolerates(report, own, breaches))
 
 
@@ -113,6 +113,20 @@ def _field_breaches(field: FieldReport, limits: Limits) -> Iterator[Breach]:
             allowed=most,
             told=told,
         )
+
+
+def _unexpected(report: ViewReport) -> Iterator[Breach]:
+    """Yield what is served and not as the view's definition expects it, however it agrees with training."""
+    for each in report.expectations:
+        if not each.passed:
+            yield Breach(
+                threshold="expectation",
+                field=each.field,
+                asked_by=report.view,
+                measured=each.broken / each.rows if each.rows else 0.0,
+                allowed=0.0,
+                told=f"{each.broken:,} of {each.rows:,} values of {each.field} are not as expected ({each.expected})",
+            )
 
 
 def _freshness(report: ViewReport, limits: Limits, at: Instant) -> Iterator[Breach]:

@@ -94,6 +94,18 @@ class Breach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedReport:
+    """What is expected of a field's values, as declared; how many of the served `rows` break it, and some that do."""
+
+    field: str
+    expected: str
+    passed: bool
+    broken: int
+    rows: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ViewReport:
     """What the check found about one view; `as_of` is None where no refresh is served.
 
@@ -120,6 +132,7 @@ class ViewReport:
     breaches: tuple[Breach, ...] = ()
     tolerated: bool = False
     outside: int = 0
+    expectations: tuple[ExpectedReport, ...] = ()
 
     @property
     def outcome(self) -> Outcome:

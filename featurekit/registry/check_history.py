@@ -1,8 +1,8 @@
 """What checks found, run by run: numbers per field and their causes for a history, and each whole report, compressed.
 
-A run's number is one more than the newest; the newest run is never dropped, so
-no number is given twice. What a field's cells differ for is kept with the as-of since when it is known: the next run
-that finds the same cause takes that over, so it outlives the runs that saw it first.
+A run's number is one more than the newest; the newest run is never dropped, so no number is given twice. What a field's
+cells differ for is kept with the as-of since when it is known: the next run that finds the same cause takes that over,
+so it outlives the runs that saw it first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, ins
 from featurekit.clock import Instant
 from featurekit.registry.check_run import CheckedField, CheckedView, CheckRun, KeptCause, Retention
 from featurekit.registry.check_tables import CHECK_FIELDS, CHECK_RUNS, CHECK_TABLES, CHECK_VIEWS
+from featurekit.registry.check_trend import Period, Trend, read_trends
 from featurekit.registry.database import Database
 
 
@@ -47,22 +48,13 @@ class CheckHistory:
         view: str | None = None,
         field: str | None = None,
         kind: str | None = None,
-        since: Instant | None = None,
-        until: Instant | None = None,
         last: int | None = None,
     ) -> tuple[CheckRun, ...]:
-        """Return the kept runs, the newest first, with what they found of `view` and `field` only, where given.
-
-        `since` and `until` bound the time that their lookups asked at, both included.
-        """
+        """Return the kept runs, the newest first, with what they found of `view` and `field` only, where given."""
         with self._database.reading() as connection:
             query = select(CHECK_RUNS).where(self._own(CHECK_RUNS))
             if kind is not None:
                 query = query.where(CHECK_RUNS.c.kind == kind)
-            if since is not None:
-                query = query.where(CHECK_RUNS.c.at >= since)
-            if until is not None:
-                query = query.where(CHECK_RUNS.c.at <= until)
             if view is not None or field is not None:
                 of_it = CHECK_VIEWS if field is None else CHECK_FIELDS
                 query = query.where(CHECK_RUNS.c.run.in_(select(of_it.c.run).where(self._about(of_it, view, field))))
@@ -71,6 +63,11 @@ class CheckHistory:
             numbers = [row.run for row in found]
             views = self._read_views(connection, numbers, view, field)
         return tuple(_run(row, tuple(views.get(row.run, ()))) for row in found)
+
+    def trends(self, period: Period) -> dict[str, Trend]:
+        """Return how the numbers of each view went day by day."""
+        with self._database.reading() as connection:
+            return read_trends(connection, self._namespace, period)
 
     def document(self, run: int | None = None) -> str | None:
         """Return a run's report as JSON, of the newest without a number; None where it is not kept."""

@@ -19,8 +19,8 @@ from featurekit.consistency.replay.report import (
     ViewReplay,
 )
 from featurekit.consistency.report import ConsistencyReport
-from featurekit.consistency.trend import FieldDay, Trend, ViewDay
-from featurekit.consistency.view_report import Breach, FieldReport, StratumReport, ViewReport
+from featurekit.consistency.view_report import Breach, ExpectedReport, FieldReport, StratumReport, ViewReport
+from featurekit.registry.check_trend import FieldDay, Trend, ViewDay
 
 AT = parse_instant("2013-11-15T14:30Z")
 AS_OF = parse_instant("2013-11-15T00:00Z")
@@ -136,6 +136,12 @@ def _punctuality() -> ViewReport:
                 measured=0.26,
                 allowed=0.0,
                 told="26 % of mean_delay_7d differ; flight_delay allows none",
+            ),
+        ),
+        expectations=(
+            ExpectedReport(field="mean_delay_7d", expected="between: [-60, 600]", passed=True, broken=0, rows=998),
+            ExpectedReport(
+                field="late_share_7d", expected="between: [0, 1]", passed=False, broken=2, rows=998, examples=("1.5",)
             ),
         ),
     )

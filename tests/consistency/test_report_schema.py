@@ -45,7 +45,12 @@ def test_every_report_is_valid(each: ConsistencyReport | ReplayReport) -> None:
 
 def test_every_part_of_the_schema_is_met_by_a_report() -> None:
     document = json.loads(wrong_report().to_json())
-    for path in (("views", 0, "definition"), ("views", 0, "strata", 0), ("views", 0, "breaches", 0)):
+    for path in (
+        ("views", 0, "definition"),
+        ("views", 0, "strata", 0),
+        ("views", 0, "breaches", 0),
+        ("views", 0, "expectations", 1),
+    ):
         assert part(document, *path)
     field = part(document, "views", 0, "fields", 1)
     assert all(field[name] for name in ("differences", "definition", "trend"))

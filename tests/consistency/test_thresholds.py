@@ -17,7 +17,7 @@ from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.findings import Finding
 from featurekit.consistency.shares import Share
 from featurekit.consistency.thresholds import with_thresholds
-from featurekit.consistency.view_report import FieldReport, Outcome, ViewReport
+from featurekit.consistency.view_report import ExpectedReport, FieldReport, Outcome, ViewReport
 from featurekit.definitions.repo import load_repo
 
 AS_OF = 100 * DAY
@@ -97,9 +97,20 @@ def judged(repository: CompiledRepository, found: ViewReport, at: int = AT) -> V
     return with_thresholds(found, repository.views["spend"], at=at, services=repository.services.values())
 
 
+def expected(broken: int) -> ExpectedReport:
+    return ExpectedReport(field="n", expected="between: [0, 9]", passed=not broken, broken=broken, rows=100)
+
+
 DIFFERING = (field("n", 0.004), field("last"))
 CASES: dict[str, tuple[str, str, ViewReport, Outcome, list[tuple[str, str | None, str]]]] = {
     "all is well": ("", "", report(), Outcome.CONSISTENT, []),
+    "what is served agrees and is not as expected": (
+        "",
+        "",
+        report(expectations=(expected(broken=0), expected(broken=3))),
+        Outcome.BREACHED,
+        [("expectation", "n", "spend")],
+    ),
     "by default nothing may differ": ("", "", report(*DIFFERING), Outcome.INCONSISTENT, []),
     "a share that is declared is tolerated": (
         "{mismatch_share: 0.005}",

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from featurekit.clock import DAY, Instant
+from featurekit.clock import DAY, HOUR, Instant
 from featurekit.registry.check_run import CheckedField, CheckedView, CheckRun, KeptCause, Retention
+from featurekit.registry.check_trend import Period
 from featurekit.registry.registry import Registry
 from tests.registry.states import TODAY
 
@@ -92,7 +93,26 @@ def test_runs_of_a_view_or_a_field_are_those_that_checked_it(registry: Registry)
     (only,) = history.runs(view="spend", field="mean")
     assert [(each.view, [one.field for one in each.fields]) for each in only.views] == [("spend", ["mean"])]
     assert history.runs(view="nobody") == ()
-    assert [one.run for one in history.runs(since=TODAY + DAY, until=TODAY + DAY)] == [2]
+
+
+def test_of_each_day_the_run_that_found_most_is_its_point(registry: Registry) -> None:
+    for hours, differing, coverage in ((0, 0, 1.0), (6, 2, 0.9), (12, 1, 0.95), (30, 0, None), (80, 5, 1.0)):
+        found = CheckedField(field="mean", cells=100, differing=differing, indeterminate=0, share=differing / 100)
+        other = CheckedField(field="n", cells=0, differing=0, indeterminate=0, share=0)
+        shown = view(found, other, coverage=coverage, promised_as_of=TODAY + HOUR)
+        record(registry, run(shown, view(name="stock"), at=TODAY + hours * HOUR))
+    record(registry, run(view(field()), at=TODAY, kind="replay"))
+    period = Period(kind="store", views=["spend", "nobody"], since=TODAY, until=TODAY + 2 * DAY)
+    (trend,) = registry.checks.trends(period).values()
+    assert [(each.start, each.run, each.differing, each.share) for each in trend.of("mean")] == [
+        (TODAY, 2, 2, 0.02),
+        (TODAY + DAY, 4, 0, 0.0),
+    ]
+    assert trend.of("n") == ()
+    assert [(each.start, each.run, each.coverage, each.behind) for each in trend.days] == [
+        (TODAY, 3, 0.9, HOUR),
+        (TODAY + DAY, 4, None, HOUR),
+    ]
 
 
 def test_a_cause_is_known_since_the_first_of_the_runs_in_a_row_that_found_it(registry: Registry) -> None:

@@ -65,7 +65,7 @@ def tell_store(document: Document) -> Story:
             days_together(field["trend"] for view in document["views"] for field in view["fields"]), "all values"
         ),
         freshness=tuple(gauge for view in document["views"] if (gauge := freshness_gauge(view))),
-        coverage=tuple(gauge for view in document["views"] if (gauge := coverage_gauge(view, None))),
+        coverage=tuple(gauge for view in document["views"] if (gauge := coverage_gauge(view, _least_coverage(view)))),
         views=views,
         footer=_footer(document),
     )
@@ -121,8 +121,14 @@ def _view(view: Document, causes: Sequence[CauseCard]) -> ViewPart:
         fields=tuple(_field(view, field, causes) for field in view["fields"]),
         breaches=view["breaches"],
         strata=view["strata"],
+        expectations=view["expectations"],
         definition=view["definition"],
     )
+
+
+def _least_coverage(view: Document) -> float | None:
+    """Return the most that is asked for of what is not reached."""
+    return max((each["allowed"] for each in view["breaches"] if each["threshold"] == "coverage"), default=None)
 
 
 def _problem(view: Document) -> str:

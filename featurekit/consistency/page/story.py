@@ -111,6 +111,7 @@ class ViewPart:
     fields: tuple[FieldRow, ...]
     breaches: Sequence[Document] = ()
     strata: Sequence[Document] = ()
+    expectations: Sequence[Document] = ()
     definition: Document | None = None
 
     @property
