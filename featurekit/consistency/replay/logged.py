@@ -193,9 +193,18 @@ def _read(files: Sequence[LogFile], versions: Mapping[str, ServedVersion], chose
 
 def _table(file: LogFile, columns: list[str] | None) -> pa.Table:
     try:
-        return pq.read_table(file.path, columns=columns, partitioning=None)
+        table = pq.read_table(file.path, columns=columns, partitioning=None)
     except (OSError, pa.ArrowException) as error:
         raise SourceError("a file of the log can't be read", where=str(file.path), why=str(error)) from error
+    if table.num_rows != file.rows:
+        # Rows are found again by their places.
+        raise SourceError(
+            "a file of the log was written anew while it was read",
+            where=str(file.path),
+            why="an entity was forgotten meanwhile, and its rows are gone",
+            try_="run it again",
+        )
+    return table
 
 
 def distinct(*columns: Sequence[Any]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

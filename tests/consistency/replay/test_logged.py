@@ -114,6 +114,14 @@ def test_files_of_other_times_are_not_read(log: Path) -> None:
     assert set(users(sample)) == set(range(5, USERS))
 
 
+def test_a_file_that_is_written_anew_meanwhile_is_told_as_that(log: Path) -> None:
+    """Who forgets an entity takes its rows out of the log's files, in their place."""
+    files = logged_services(log)[PLAN.service]
+    write_log(log, [(user, user) for user in range(1, USERS)])
+    with pytest.raises(SourceError, match="was written anew while it was read"):
+        sample_log(files, {PLAN.fingerprint: VERSION}, ReplayRule())
+
+
 def test_rows_without_an_entity_are_one(tmp_path: Path) -> None:
     write_log(tmp_path, [(None, at) for at in range(50)] + [(1, 0)])
     assert users(sampled(tmp_path, max_rows=1)).total() == 1
