@@ -13,7 +13,7 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-attribution bench-check bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-attribution bench-imports fuzz-codec faults-online fault-bench incremental screenshot clean
+.PHONY: help setup fmt lint check test test-spark test-plain test-tour test-long tour auc record vectors agree semantics fuzz types mutants bench bench-expr bench-server bench-time bench-materialize bench-cache bench-online bench-attribution bench-check bench-imports fuzz-codec faults-online fault-bench incremental screenshot clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 20
