@@ -7,7 +7,7 @@ from typing import Any
 
 from featurekit.alerting.delivery import Delivery
 from featurekit.cli.answer import Answer, Cell, Line, Table, Tone, Toned
-from featurekit.cli.show_delivery import delivery_lines, with_delivery
+from featurekit.cli.show_delivery import with_delivery
 from featurekit.clock import Instant, format_duration, format_instant
 from featurekit.scheduling.plan import Plan, Task
 from featurekit.scheduling.running import Performed
@@ -35,10 +35,6 @@ def performed_answer(done: Sequence[Performed], delivery: Delivery) -> Answer:
     rows = tuple((one.task.job.value, one.task.view or "", _told(one)) for one in done)
     blocks = (Table(rows=rows),) if rows else ()
     answer = Answer(document=document, blocks=blocks, exit_code=code, errors=tuple(errors))
-    if not rows and not list(delivery_lines(delivery)):
-        return Answer(
-            document=answer.document | {"alerts": with_delivery(answer, delivery).document["alerts"]}, blocks=()
-        )
     return with_delivery(answer, delivery)
 
 
