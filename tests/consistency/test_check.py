@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from featurekit.clock import DAY, HOUR
+from featurekit.compiled import CompiledView
 from featurekit.config import Settings
 from featurekit.consistency.check import check_consistency
 from featurekit.consistency.compare import Verdict
 from featurekit.consistency.diagnosis.causes import Cause
-from featurekit.consistency.report import ConsistencyReport
 from featurekit.consistency.sample import SampleRule
-from featurekit.consistency.view_report import Outcome
-from featurekit.errors import GateError, NotRegisteredError
+from featurekit.consistency.view_report import Outcome, ViewReport
+from featurekit.errors import GateError, NotRegisteredError, SourceError
 from featurekit.offline.engine import BatchEngine
 from featurekit.offline.session import start_engine
 from featurekit.online import embedded
@@ -136,7 +136,10 @@ def off_by_one_ulp(row: Row) -> Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Something wrong with one entity's row, and how the check is to tell of it."""
+    """Something wrong with one entity's row, and how the check is to tell of it.
+
+    `day` is the check that is to find it: single cells of one field that differ for different reasons prove none.
+    """
 
     key: bytes
     entity: str
@@ -146,6 +149,7 @@ class Fault:
     served: str | None = None
     recomputed: str | None = None
     words: str
+    day: int = 0
 
 
 def stored(change: Callable[[bytes], bytes | None]) -> Callable[[Shop, bytes], None]:
@@ -171,7 +175,7 @@ def copy_of_another(shop: Shop, key: bytes) -> None:
     shop.plant(key, shop.bytes_of(b"%_,6"))
 
 
-# Each on an entity of its own, so that one check finds them all and none hides another.
+# Each on an entity of its own, so that one check finds those of a day and none hides another.
 FAULTS = {
     "yesterday's row under today's key": Fault(
         key=b"Aachen,4",
@@ -265,16 +269,17 @@ FAULTS = {
         served="'nothing'",
         recomputed="'nothing' (default)",
         words="the row holds the default 'nothing'",
+        day=1,
     ),
     "an expired value as if it were not": Fault(
         key=b"%7BBr\xc3\xbchl%7D%2C 50%25,2",
         entity="town = '{Brühl}, 50%', number = 2",
         plant=rewritten(with_value(LAST_ITEM, "item-4")),
-        cause=Cause.UNKNOWN,
+        cause=Cause.TTL_IGNORED,
         field="last_item",
         served="'item-4'",
         recomputed="'nothing' (default)",
-        words="Nothing that was tried",
+        words="the ttl is ignored",
     ),
     "a double rounded to float32": Fault(
         key=b"Aachen,3",
@@ -288,9 +293,20 @@ FAULTS = {
         key=b"%_,3",
         entity="town = '', number = 3",
         plant=rewritten(off_by_one_ulp),
-        cause=Cause.UNKNOWN,
+        cause=Cause.FLOAT_NOISE,
         field="mean_7d",
+        words="The served value is the recomputed one, but for the last bits of a sum.",
+        day=1,
+    ),
+    "a value from nowhere": Fault(
+        key=b"%_,5",
+        entity="town = '', number = 5",
+        plant=rewritten(with_value(MEAN_1D, 7.653219014)),
+        cause=Cause.UNKNOWN,
+        field="mean_1d",
+        served="7.653219014",
         words="Nothing that was tried",
+        day=1,
     ),
     "yesterday's values under today's label": Fault(
         key=b"%_,4",
@@ -298,26 +314,32 @@ FAULTS = {
         plant=of_yesterday_labelled_today,
         cause=Cause.PREVIOUS_REFRESH,
         field="mean_7d",
-        words="as of 2026-03-09T00:00Z, though it says 2026-03-10T00:00Z",
+        words="that of the refresh before",
+        day=2,
     ),
 }
 
 
 @pytest.fixture(scope="module")
-def faulty(deployed: Shop) -> ConsistencyReport:
-    """The report of a check after all faults were planted; the store is as before."""
-    with restored(deployed) as shop:
-        for fault in FAULTS.values():
-            fault.plant(shop, fault.key)
-        return shop.check()
+def faulty(deployed: Shop) -> dict[int, ViewReport]:
+    """The report of each day's check after its faults were planted; the store is as before."""
+
+    def checked(day: int) -> ViewReport:
+        with restored(deployed) as shop:
+            for fault in FAULTS.values():
+                if fault.day == day:
+                    fault.plant(shop, fault.key)
+            (view,) = shop.check().views
+            return view
+
+    return {day: checked(day) for day in (0, 1, 2)}
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_a_planted_fault_is_found_and_named_with_its_entity(faulty: ConsistencyReport, fault: Fault) -> None:
-    (view,) = faulty.views
+def test_a_planted_fault_is_found_and_named_with_its_entity(faulty: dict[int, ViewReport], fault: Fault) -> None:
     told = [
         (finding.cause, evidence)
-        for finding in view.findings
+        for finding in faulty[fault.day].findings
         for evidence in finding.evidence
         if evidence.entity == fault.entity and evidence.field in (fault.field, None)
     ]
@@ -328,17 +350,24 @@ def test_a_planted_fault_is_found_and_named_with_its_entity(faulty: ConsistencyR
     assert fault.words in evidence.explanation
 
 
-def test_a_stale_row_is_shown_with_what_it_holds(faulty: ConsistencyReport) -> None:
-    (finding,) = [each for each in faulty.views[0].findings if each.cause is Cause.STALE_ROW]
+def test_a_stale_row_is_shown_with_what_it_holds(faulty: dict[int, ViewReport]) -> None:
+    (finding,) = [each for each in faulty[0].findings if each.cause is Cause.STALE_ROW]
     assert finding.evidence[0].served.startswith("UNAVAILABLE; the row holds sales_7d = 14, mean_1d = ")
 
 
-def test_nothing_is_found_that_was_not_planted(faulty: ConsistencyReport) -> None:
-    (view,) = faulty.views
+@pytest.mark.parametrize("day", [0, 1, 2])
+def test_nothing_is_found_that_was_not_planted(faulty: dict[int, ViewReport], day: int) -> None:
+    view = faulty[day]
     entities = {evidence.entity for finding in view.findings for evidence in finding.evidence}
-    assert entities == {fault.entity for fault in FAULTS.values()}
-    assert (view.outcome, faulty.exit_code) == (Outcome.INCONSISTENT, 1)
+    assert entities == {fault.entity for fault in FAULTS.values() if fault.day == day}
+    assert view.outcome is Outcome.INCONSISTENT
+
+
+def test_entities_of_either_side_are_counted_and_those_of_neither_are_outside(faulty: dict[int, ViewReport]) -> None:
+    view = faulty[0]
     assert (view.online, view.offline, view.sampled) == (len(STALLS) + 1, len(STALLS), len(STALLS) + 1 + UNSEEN)
+    assert view.outside == 1  # the row whose key names no entity
+    assert view.coverage == 13 / 19  # one row is deleted, and five say that they are no rows of this refresh
 
 
 def test_a_dropped_key_space_is_unavailable_and_no_world_without_entities(shop: Shop) -> None:
@@ -397,7 +426,12 @@ def test_a_refresh_that_breaks_an_expectation_is_never_served(
     assert shop.check().passed
 
 
-def test_one_view_that_nobody_registered_does_not_keep_the_others_from_being_checked(shop: Shop) -> None:
+def without_source(shop: Shop) -> CompiledView:
+    takings = shop.compiled.views["takings"]
+    return replace(takings, source=takings.source.model_copy(update={"path": "data/gone.parquet"}))
+
+
+def test_a_view_that_can_not_be_checked_does_not_keep_the_others_from_it(shop: Shop) -> None:
     takings = shop.compiled.views["takings"]
     pending = replace(takings, view=takings.view.model_copy(update={"name": "pending"}))
     changed = replace(takings, fingerprint=replace(takings.fingerprint, data="ab" * 32))
@@ -407,13 +441,27 @@ def test_one_view_that_nobody_registered_does_not_keep_the_others_from_being_che
             client=client,
             store=shop.store,
             namespace=PLACE,
-            views=[pending, changed, takings],
+            views=[pending, changed, takings, without_source(shop)],
             at=AT,
             sample=SampleRule(max_entities=2),
         )
     outcomes = [view.outcome for view in report.views]
-    assert outcomes == [Outcome.UNAVAILABLE, Outcome.UNAVAILABLE, Outcome.CONSISTENT]
+    assert outcomes == [Outcome.UNAVAILABLE, Outcome.UNAVAILABLE, Outcome.CONSISTENT, Outcome.UNAVAILABLE]
     problems = [view.problem or "" for view in report.views]
     assert "service 'pending' is not registered" in problems[0]
     assert "is served, and these definitions say abababab" in problems[1]
+    assert problems[3].startswith("its source can't be read")
+    assert "gone.parquet" in problems[3]
     assert report.exit_code == 1
+
+
+def test_a_source_that_can_not_be_read_is_wrong_input_where_nothing_else_was_compared(shop: Shop) -> None:
+    with shop.client() as client, pytest.raises(SourceError, match=r"gone\.parquet"):
+        check_consistency(
+            engine=shop.engine,
+            client=client,
+            store=shop.store,
+            namespace=PLACE,
+            views=[without_source(shop)],
+            at=AT,
+        )
