@@ -19,6 +19,7 @@ from featurekit.consistency.diagnosis.diagnose import diagnose
 from featurekit.consistency.diagnosis.findings import EVIDENCE_ROWS, Evidence, Finding
 from featurekit.consistency.differences import differences
 from featurekit.consistency.entity_keys import decode_entity_key, show_entity
+from featurekit.consistency.expected import expected_reports
 from featurekit.consistency.population import OfflineKeys, OnlineKeys, offline_entities, view_keys
 from featurekit.consistency.recompute import field_specs, recompute_answers
 from featurekit.consistency.sample import SampleRule
@@ -124,6 +125,7 @@ def audit_view(
         source_change=both.source_change,
         strata=tuple(_strata(sampled, both, offline)),
         outside=len(sampled.stray) + int((both.differs & (weights == 0)).sum()),
+        expectations=tuple(expected_reports(view, _plainly(sampled, both.served))),
     )
 
 
@@ -218,6 +220,11 @@ def _field_report(spec: FieldSpec, both: Both, weights: Weights) -> FieldReport:
 def _is_null(statuses: Codes) -> Flags:
     found: Flags = (statuses != Status.PRESENT) & (statuses != Status.UNAVAILABLE)
     return found
+
+
+def _plainly(sampled: Sampled, served: Answers) -> Answers:
+    """Return what entities of the plain sample are served: shares of these are those of the population."""
+    return served.take(np.flatnonzero([each.plain for each in sampled.drawn]))
 
 
 def _strata(sampled: Sampled, both: Both, offline: OfflineKeys) -> Sequence[StratumReport]:
