@@ -14,6 +14,7 @@ from featurekit.clock import parse_instant
 from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded
 from tests.cli.conftest import Cli
+from tests.consistency.test_report_schema import check_schema
 
 pytestmark = pytest.mark.spark
 
@@ -71,8 +72,13 @@ def test_what_was_materialized_is_looked_up_listed_and_agrees_with_spark(live: C
     checked = live("check", "--html", "report.html", "--report-json", "report.json")
     assert checked.exit_code == 0, checked.stdout
     assert "none differs" in checked.stdout
-    assert json.loads((folder / "report.json").read_text())["passed"] is True
-    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    report = json.loads((folder / "report.json").read_text())
+    check_schema(report)
+    assert (report["passed"], report["run"]) == (True, 1)
+    assert report["views"][0]["fields"][0]["definition"]["services"] == ["checkout"]
+    assert live("check", "history", "--json").document["runs"][0]["run"] == 1
+    assert live("check", "show", "--html", "again.html").exit_code == 0
+    assert (folder / "again.html").read_text() == (folder / "report.html").read_text()
 
 
 def test_what_was_logged_is_replayed_without_the_store(
@@ -88,7 +94,9 @@ def test_what_was_logged_is_replayed_without_the_store(
     assert shown.exit_code == 0, shown.stdout + shown.stderr
     assert "checkout: 2 of 2 logged rows replayed" in shown.stdout
     assert "none differs" in shown.stdout
-    assert json.loads((folder / "replay.json").read_text())["passed"] is True
+    replayed = json.loads((folder / "replay.json").read_text())
+    check_schema(replayed)
+    assert replayed["passed"] is True
     late = live("check", "--replay", "served", "checkout", "--until", "2026-01-08T12:00Z", "--json")
     assert (late.exit_code, late.document["services"][0]["problems"]) == (1, ["no value was compared"])
 
@@ -103,6 +111,7 @@ def test_a_wrong_value_and_a_missing_row_exit_with_1_and_are_named(live: Cli, re
     assert "value mismatch" in shown.stdout
     assert "missing row" in shown.stdout
     document = live("check", "--json").document
+    check_schema(document)
     assert document["exit_code"] == 1
     assert document["mismatches"] > 0
     traced = live("trace", "customer_spend.spend_7d", "--entity", "customer_id=1")
