@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from featurekit.batch_state import batch_state
 from featurekit.clock import Instant
@@ -20,7 +20,7 @@ from featurekit.monitoring.batch import BatchState
 from featurekit.notifying import failure_condition, tell
 from featurekit.scheduled_work import ScheduledWork
 from featurekit.scheduling.loop import LOOK_EVERY, Loop
-from featurekit.scheduling.plan import Plan
+from featurekit.scheduling.plan import Job, Plan
 
 _DIED = 70  # the exit code of a defect; signals are negative
 
@@ -34,11 +34,13 @@ class ScheduledLoop:
         command: Sequence[str],
         show: Callable[[FeaturekitError], None],
         *,
+        jobs: Collection[Job] = tuple(Job),
         every: int = LOOK_EVERY,
     ) -> None:
         self._settings = settings
         self._command = tuple(command)
         self._show = show
+        self._jobs = jobs
         self._loop = Loop(self._look, clock=settings.clock, every=every)
         self._stopped = threading.Event()
         self._child: subprocess.Popen[bytes] | None = None
@@ -74,7 +76,7 @@ class ScheduledLoop:
 
     def _plan(self, *, only_if_free: bool = False) -> Plan:
         with FeatureStore(self._settings) as store:
-            work = ScheduledWork(store)
+            work = ScheduledWork(store, self._jobs)
             if only_if_free and work.is_running():
                 return Plan(at=self._settings.clock(), tasks=())
             return work.plan()

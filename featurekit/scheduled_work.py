@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Final
 
 from featurekit.alerting.delivery import Delivery
@@ -27,10 +28,12 @@ _MOST_MISSED: Final = 500
 
 
 class ScheduledWork:
-    """The tasks of one project and environment."""
+    """The tasks of one project and environment, of some jobs: each job is one instance's at a time."""
 
-    def __init__(self, store: FeatureStore) -> None:
+    def __init__(self, store: FeatureStore, jobs: Collection[Job] = tuple(Job)) -> None:
         self._store = store
+        self._jobs = frozenset(jobs)
+        self._leases = tuple(number for number, job in enumerate(Job) if job in self._jobs)
         self._conditions: list[Condition] = []
         self._run: int | None = None
 
@@ -38,26 +41,27 @@ class ScheduledWork:
         """Return what is due now and what comes next. Starts no Spark."""
         store, settings = self._store, self._store.settings
         now = settings.clock()
-        return make_plan(
+        found = make_plan(
             self._cadences(now),
             store.registry.schedule.latest(),
             at=now,
             check_at=settings.schedule_check_at,
             gc_at=settings.schedule_gc_at,
         )
+        return replace(found, tasks=tuple(task for task in found.tasks if task.job in self._jobs))
 
     def is_running(self) -> bool:
-        """Return whether an instance is at work."""
-        return bool(self._store.registry.leased(LEASE, ""))
+        """Return whether an instance is at work on one of the jobs."""
+        return not self._store.registry.leased(LEASE, "").isdisjoint(self._leases)
 
     def run(self, *, is_stopped: Callable[[], bool]) -> tuple[tuple[Performed, ...], Delivery]:
         """Do what is due, tell whom it concerns, and return what came of it.
 
-        RefreshRunningError where another instance is at work. `is_stopped` is asked before each task.
+        RefreshRunningError where another is at work on one of the jobs. `is_stopped` is asked before each task.
         """
         store, clock = self._store, self._store.settings.clock
         registry = store.registry
-        with leased(registry, LEASE, "", (0,), holder=f"schedule in {store.holder}") as tenancy:
+        with leased(registry, LEASE, "", self._leases, holder=f"schedule in {store.holder}") as tenancy:
 
             def may_go_on() -> bool:
                 return not is_stopped() and registry.renew_lease(tenancy.lease, length=tenancy.length)

@@ -16,6 +16,7 @@ from featurekit.online.refresh import read_head
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord
 from featurekit.scheduled_work import LEASE
+from featurekit.scheduling.plan import Job
 from tests.cli.conftest import ROOT, Cli
 from tests.cli.served import AS_OF, Served
 
@@ -80,6 +81,17 @@ def test_another_instance_at_work_is_no_failure(served: Served, cli: Cli) -> Non
     assert run.exit_code == 0
     assert "another machine" in run.document["running"]["where"]
     assert registry(served).schedule.latest() == {}
+
+
+def test_instances_can_share_the_jobs(served: Served, cli: Cli) -> None:
+    found = cli("schedule", "--dry-run", "--only", "gc", "--only", "materialize", "--now", NOON, "--json").document
+    assert [task["job"] for task in (*found["due"], *found["waiting"])] == ["gc", "materialize"]
+    check = list(Job).index(Job.CHECK)
+    with leased(registry(served), LEASE, "", (check,), holder="another machine"):
+        assert "running" in cli("schedule", "--once", "--now", NOON, "--json").document
+        run = cli("schedule", "--once", "--only", "gc", "--now", NOON, "--json")
+    assert [(one["job"], one["error"]) for one in run.document["done"]] == [("gc", None)]
+    assert list(registry(served).schedule.latest()) == ["gc"]
 
 
 def test_a_clock_that_stands_still_and_wrong_sinks_are_refused(served: Served, cli: Cli) -> None:
