@@ -12,6 +12,7 @@ import numpy.typing as npt
 from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers
 from featurekit.consistency.diagnosis.as_of_factors import as_of_factors
+from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.factors import Entities, Factor
 from featurekit.consistency.diagnosis.input_factors import input_factors
 from featurekit.consistency.diagnosis.rows_factors import rows_factors
@@ -63,8 +64,8 @@ def _is_within(factor: Factor, view: CompiledView, rows: SourceRows, as_ofs: Int
     """Return whether all rows that another definition looks back to are here."""
     assert factor.view is not None
     other = factor.view(view)
-    if rows.since is None or other is None or not len(as_ofs):
-        return True
+    if rows.since is None or other is None or not len(as_ofs) or factor.cause is Cause.TTL_IGNORED:
+        return True  # of what is older than a ttl, the newest is here
     start = other.since(int(as_ofs.min()))
     return start is not None and start >= rows.since
 

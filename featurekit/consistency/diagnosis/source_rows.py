@@ -28,6 +28,7 @@ from featurekit.expr.nodes import Column
 from featurekit.key_sample import key_hash
 from featurekit.offline.as_of import Span
 from featurekit.offline.engine import BatchEngine
+from featurekit.offline.rows_sql import row_sql
 from featurekit.offline.source import (
     CREATED,
     EVENT,
@@ -41,18 +42,33 @@ from featurekit.offline.source import (
     read_source,
     row_key_names,
 )
-from featurekit.offline.sql import Query, Select, Sql, call, case, cast, filtered, instant, name, render_query
+from featurekit.offline.sql import (
+    Query,
+    Select,
+    Sql,
+    before,
+    call,
+    case,
+    cast,
+    filtered,
+    instant,
+    name,
+    over,
+    render_query,
+)
 from featurekit.targets.spark import render_string
 from featurekit.types import Float64, Int64, String, is_nested, is_numeric
 
 ROW: Final = "$row"
-MOST_ROWS: Final = 500_000
+MOST_ROWS: Final = 150_000
+"""A world of so many rows takes a quarter of a second, and there are hundreds of worlds."""
 REFRESHES_BEFORE: Final = 7
 REFRESHES_AFTER: Final = 3
 """How many refreshes before and after those that are asked about the rows reach."""
 _MOST_COLUMNS: Final = 60
 _SLACK: Final = 2 * DAY  # zones are half a day apart at most, and a window may be meant a day longer
 _ASKED: Final = "featurekit_asked"
+_AGE: Final = "$age"
 _ROWS: Final = "featurekit_rows"
 _BLANKS: Final = r"^[\s\p{Z}]+|[\s\p{Z}]+$"
 _BEYOND_ASCII: Final = r"[^\x00-\x7F]"
@@ -62,10 +78,11 @@ _BEYOND_ASCII: Final = r"[^\x00-\x7F]"
 class SourceRows:
     """Rows of a view's source: `$key0` …, `$event`, `$created` (microseconds), `$id` and the like, source columns.
 
-    All rows from `since` on are here (None: all), up to a few refreshes behind the last as-of. `whole` says which of
-    the entities that were asked about have all their rows here: all of them, but where there are more rows than are
-    held; then the rows of some entities are left out. `means` has of each numeric column that the view reads its mean
-    over the rows of all entities, and over those that happened before the last as-of.
+    All rows from `since` on are here (None: all), up to a few refreshes behind the last as-of, and where latest values
+    expire the newest before it. `whole` says which of the entities that were asked about have all their rows here: all
+    of them, but where there are more rows than are held; then the rows of some entities are left out. `means` has of
+    each numeric column that the view reads its mean over the rows of all entities, and over those that happened before
+    the last as-of.
     """
 
     table: pa.Table
@@ -91,14 +108,17 @@ def fetch_rows(
     since, until = _reach(view, span)
     keys = key_table([tuple(entity) for entity in entities], view_keys(view))
     frames = {frame_name(view): read_source(engine, wide), _ASKED: engine.from_arrow(keys)}
-    query = _near(wide, event_steps(wide, known_by=None, since=since, until=until))
-    frame, count = engine.held(engine.query(render_query(query), frames))
+    # An old version may be of any time, and so may a latest value without its ttl.
+    everything = view.source.event_id is not None or _forgets(view)
+    events = event_steps(wide, known_by=None, since=None if everything else since, until=None if everything else until)
+    frame, count = engine.held(engine.query(render_query(_near(wide, events, since, until)), frames))
     whole = np.ones(len(entities), np.bool_)
     if count > most:
         whole = _affordable(engine.to_arrow(engine.query(_counts(view), {_ROWS: frame})), keys, most)
         frames = {_ROWS: frame, _ASKED: engine.from_arrow(keys.filter(pa.array(whole)))}
-        events = Query(steps=(("events", Select(columns=(("*", "*"),), source=_ROWS)),))
-        frame = engine.query(render_query(_near(wide, events)), frames)
+        labels = [label for label, _ in dict(events.steps)["events"].columns]
+        held = Query(steps=(("events", _columns(labels, _ROWS)),))
+        frame = engine.query(render_query(_near(wide, held, since, until)), frames)
     table = engine.to_arrow(frame).combine_chunks()
     for label in (EVENT, CREATED, VALID_TO):
         if label in table.column_names:
@@ -142,44 +162,74 @@ def _all_columns(view: CompiledView) -> tuple[Column, ...]:
 
 
 def _reach(view: CompiledView, span: Span) -> tuple[int | None, int | None]:
-    """Return the instants between which rows can matter; None where any can."""
-    decided_by_others = view.source.kind is not SourceKind.EVENTS or view.source.event_id is not None
-    if decided_by_others:
+    """Return the instants between which the rows of entities can matter; None where any can."""
+    if view.source.kind is not SourceKind.EVENTS:
         return None, None
-    before, after = (steps * view.view.refresh.every + _SLACK for steps in (REFRESHES_BEFORE, REFRESHES_AFTER))
     start = view.since(span.earliest)
-    if start is None or any(feature.is_latest and feature.ttl is not None for feature in view.features):
-        return None, span.latest + after  # without its ttl a latest value may be of any age
+    before, after = (steps * view.view.refresh.every + _SLACK for steps in (REFRESHES_BEFORE, REFRESHES_AFTER))
     # A window may have been meant as long again.
-    return start - max(before, span.earliest - start), span.latest + after
+    return None if start is None else start - max(before, span.earliest - start), span.latest + after
 
 
-def _near(view: CompiledView, query: Query) -> Query:
+def _forgets(view: CompiledView) -> bool:
+    """Return whether a latest value expires: without its ttl it may be of any age."""
+    return any(feature.is_latest and feature.ttl is not None for feature in view.features)
+
+
+def _near(view: CompiledView, query: Query, since: int | None, until: int | None) -> Query:
     """Return the query of `events` cut to the rows that are of the entities, or decide about rows that are."""
-    labels = key_names(view)
+    labels = [label for label, _ in dict(query.steps)["events"].columns]
     asked = [(f"$a{at}", _folded(key, entity_key(key, name(key.name)))) for at, key in enumerate(view.keys)]
     query = query.then("asked", Select(columns=tuple(asked), source=_ASKED, note="keys, whatever their spelling"))
     same = [
         f"{name('asked', f'$a{at}')} = {_folded(key, name('events', label))}"
-        for at, (key, label) in enumerate(zip(view.keys, labels, strict=True))
+        for at, (key, label) in enumerate(zip(view.keys, key_names(view), strict=True))
     ]
-    conditions = [_exists("asked", same)]
-    parts = _deciding(view)
-    if parts:
-        named = [f"{name(part)} IS NOT NULL" for part in parts]
-        things = Select(
-            columns=tuple((part, name(part)) for part in parts),
-            source="events",
-            where=(conditions[0], *named),
-            group_by=tuple(map(name, parts)),
-            note="what the rows of the entities are about",
-        )
-        query = query.then("things", things)
-        conditions.append(_exists("things", [f"{name('things', part)} = {name('events', part)}" for part in parts]))
-    near = Select(columns=(("*", "*"),), source="events", where=(f"({' OR '.join(conditions)})",))
+    upper = () if until is None else (before(name(EVENT), until),)
+    own = replace(_columns(labels, "events"), where=(_exists("asked", same), *upper))
+    query = query.then("own", own)
+    if since is not None:
+        query = _recent(view, query, labels, since)
+    if parts := _deciding(view):
+        return _with_things(query, labels, parts)
     if view.source.kind is SourceKind.SNAPSHOTS:
-        near = replace(near, union=_snapshots(view))
-    return query.then("near", near)
+        both = replace(_columns(labels, query.last), union=_snapshots(labels))
+        return query.then("near", both)
+    return query
+
+
+def _recent(view: CompiledView, query: Query, labels: Sequence[str], since: int) -> Query:
+    """Return the query without rows before an instant; where a latest value expires, with the newest of those."""
+    recent = f"{name(EVENT)} >= {instant(since)}"
+    if not _forgets(view):
+        return query.then("recent", replace(_columns(labels, query.last), where=(recent,)))
+    wanted = "true" if view.where is None else f"coalesce({row_sql(view.where)}, false)"
+    parts = [*map(name, key_names(view)), recent, wanted]
+    rank = over("rank()", partition_by=parts, order_by=[f"{name(EVENT)} DESC"])
+    ranked = Select(columns=(("*", "*"), (_AGE, rank)), source=query.last, note="the newest of the old rows is 1")
+    kept = f"({recent} OR ({wanted} AND {name(_AGE)} = 1))"
+    return query.then("ranked", ranked).then("recent", replace(_columns(labels, "ranked"), where=(kept,)))
+
+
+def _with_things(query: Query, labels: Sequence[str], parts: Sequence[str]) -> Query:
+    """Return the query with all rows, whoever's, about what its rows are about; those about nothing stay."""
+    own = query.last
+    named = tuple(f"{name(part)} IS NOT NULL" for part in parts)
+    things = Select(
+        columns=tuple((part, name(part)) for part in parts),
+        source=own,
+        where=named,
+        group_by=tuple(map(name, parts)),
+        note="what the rows of the entities are about",
+    )
+    same = [f"{name('things', part)} = {name('events', part)}" for part in parts]
+    nameless = replace(_columns(labels, own), where=(f"NOT ({' AND '.join(named)})",))
+    about = replace(_columns(labels, "events"), where=(_exists("things", same),), union=nameless)
+    return query.then("things", things).then("near", about)
+
+
+def _columns(labels: Sequence[str], source: str) -> Select:
+    return Select(columns=tuple((label, name(label)) for label in labels), source=source)
 
 
 def _deciding(view: CompiledView) -> tuple[str, ...]:
@@ -190,9 +240,8 @@ def _deciding(view: CompiledView) -> tuple[str, ...]:
     return () if parts == key_names(view) else parts
 
 
-def _snapshots(view: CompiledView) -> Select:
+def _snapshots(labels: Sequence[str]) -> Select:
     """Return one row without keys for each snapshot: when it was taken, and when its first row was known."""
-    labels = (*key_names(view), EVENT, CREATED, *map(column_name, view.columns))
     values = {EVENT: name(EVENT), CREATED: call("min", name(CREATED))}
     return Select(
         columns=tuple((label, values.get(label, "NULL")) for label in labels),

@@ -15,6 +15,8 @@ from featurekit.clock import DAY, HOUR, parse_instant
 from featurekit.compiled import CompiledRepository, CompiledView
 from featurekit.config import Settings
 from featurekit.consistency.cells import Answers, FieldSpec, same_values
+from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.changes import answers_with, changes_of
 from featurekit.consistency.diagnosis.source_rows import fetch_rows
 from featurekit.consistency.diagnosis.worlds import Recomputation
 from featurekit.consistency.recompute import cells_of, recompute_rows
@@ -112,3 +114,21 @@ def test_more_rows_than_are_held_leave_entities_out_whole(tmp_path: Path) -> Non
     assert some.whole.tolist() == [False, True, False]  # the first by their hashes, until there are too many
     found = Recomputation(view, fields_of(view), some, people, np.full(3, AS_OF, np.int64)).base
     assert found.fields["n"].values.to_pylist() == [0, 40, 0]
+
+
+@pytest.mark.spark
+def test_the_newest_row_beyond_a_ttl_is_here(tmp_path: Path) -> None:
+    view = view_of(tmp_path, view={"where": "items > 0"}, last={"sql": "kind", "ttl": "1d"})
+    rows = [row("a", 300 * DAY, kind="oldest", items=1), row("a", 200 * DAY, kind="newest", items=1)]
+    rows += [row("a", 100 * DAY, kind="not wanted", items=0), row("b", HOUR, kind="x", items=1)]
+    rows += [row("b", 200 * DAY, kind="older", items=1)]
+    write_rows(tmp_path / "rows.parquet", COLUMNS, rows)
+    engine = start_engine(Settings(root=tmp_path, state=tmp_path / "state", spark_master="local[2]"))
+    fetched = fetch_rows(engine, view, [("a",), ("b",)], Span(AS_OF, AS_OF))
+    assert sorted(fetched.table["kind"].to_pylist()) == ["newest", "older", "x"]
+    computed = Recomputation(view, fields_of(view), fetched, [("a",), ("b",)], np.full(2, AS_OF, np.int64))
+    assert computed.base.fields["last"].values.to_pylist() == [None, "x"]
+    (factor,) = [one for one in changes_of(computed) if one.cause is Cause.TTL_IGNORED]
+    answers = answers_with(computed, [factor])
+    assert answers is not None
+    assert answers.fields["last"].values.to_pylist() == ["newest", "x"]
