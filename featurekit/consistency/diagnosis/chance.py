@@ -64,7 +64,11 @@ class Chance:
         lacking = self.coding.honest < 0
         share = int((lacking & self.compared).sum()) / max(int(self.compared.sum()), 1)
         rare: Bits = np.where(lacking[asked], np.minimum(found, max(share, 1e-3)), found)
-        return rare
+        # No value, or one that no cell should have, is no neighbour of the honest one that a world comes near to.
+        served = self.coding.served[asked]
+        strange = (served < 0) | (_counts(self.coding.honest[self.compared], served) == 0)
+        told: Bits = np.where(strange, np.minimum(rare, self.background(asked)), rare)
+        return told
 
     def _priors(self, asked: Numbers) -> tuple[Bits, float]:
         """Return the weight of each served value that nothing is known of, and of all other such values together."""

@@ -27,8 +27,12 @@ _FEWEST: Final = 3
 _MOST_CAUSES: Final = 5
 _WORLD_SUPPORT: Final = 20.0
 _CELL_SUPPORT: Final = 6.0
+_LONE: Final = 6.0
 _REFUTED: Final = 8.0
+_SPOKEN_AGAINST: Final = 0.5
 _PAIR_COST: Final = 4
+_DEAR: Final = 9
+"""From this cost on (a constant, a ratio, an offset, a bound: they fit anything) what explains a part is not named."""
 
 Support = Mapping[tuple[str, ...], float]
 """The bits that other fields of the view have for the same change, by what is told of it."""
@@ -127,18 +131,32 @@ def _best(case: FieldCase, pool: Sequence[Candidate], asked: Numbers) -> Choice 
     ranked = []
     for candidate in pool:
         hits = candidate.codes[asked] == chance.coding.served[asked]
-        if hits.sum() >= min(_FEWEST, len(asked) / 2):
+        if _may_be_named(candidate, hits, worth):
             points = _points(candidate, hits, worth, chance, open_) + _backing(case, candidate, asked[hits])
             ranked.append((points - candidate.cost, points, candidate, hits))
     ranked.sort(key=lambda each: -each[0])
     for at, (_, points, candidate, hits) in enumerate(ranked):
         bits = evidence(_probabilities(chance, candidate, asked), hits)
-        surplus = bits + max(case.support.get(candidate.told, 0.0), 0.0) - candidate.cost - MARGIN
+        surplus = bits + case.support.get(candidate.told, 0.0) - _needed(candidate, hits)
+        if hits.mean() < _ENOUGH and candidate.refuted(asked[hits]) > _SPOKEN_AGAINST:
+            continue
         if surplus >= 0:
             also = _also(candidate, hits, points, ranked[at + 1 :])
             confidence = (1 - 2.0 ** -min(surplus + MARGIN, 60)) / (1 + len(also))
             return Choice(candidate=candidate, cells=asked[hits], confidence=confidence, also=also)
     return None
+
+
+def _needed(candidate: Candidate, hits: Flags) -> float:
+    """Return the bits that a world needs to be named; more where it is for a cell or two among others."""
+    alone = hits.sum() < min(_FEWEST, len(hits) / 2)
+    return candidate.cost + MARGIN + (_LONE if alone else 0.0)
+
+
+def _may_be_named(candidate: Candidate, hits: Flags, worth: Bits) -> bool:
+    if hits.sum() >= min(_FEWEST, len(hits) / 2):
+        return True
+    return bool(hits.any()) and float(worth[hits].sum()) >= _needed(candidate, hits)
 
 
 def _backing(case: FieldCase, candidate: Candidate, rows: Numbers) -> float:
@@ -155,9 +173,13 @@ def _points(candidate: Candidate, hits: Flags, worth: Bits, chance: Chance, open
 
 
 def _probabilities(chance: Chance, candidate: Candidate, asked: Numbers) -> Bits:
-    if candidate.is_world:
-        return chance.of_world(asked, candidate.codes)
     touched = int((chance.compared & (candidate.codes != chance.coding.honest)).sum())
+    if candidate.is_world:
+        found = chance.of_world(asked, candidate.codes)
+        hits = int((candidate.codes[asked] == chance.coding.served[asked]).sum())
+        # A world that has one value for all says something too, where it changes hardly any other: which cells differ.
+        is_precise = hits >= max(_FEWEST, _ENOUGH * touched)
+        return np.minimum(found, touched / int(chance.compared.sum())) if is_precise else found
     return chance.of_cells(asked, touched, conditional=candidate.conditional)
 
 
@@ -191,11 +213,11 @@ def _composed(case: FieldCase, pool: Sequence[Candidate], asked: Numbers) -> lis
 
 def _kept(choices: tuple[Choice, ...], left: Numbers, total: int, chance: Chance) -> tuple[tuple[Choice, ...], Numbers]:
     """Return what is named: all where together they leave little, else what explains half or says just which cells."""
-    if len(left) <= (1 - _ENOUGH) * total:
-        return choices, left
+    together = len(left) <= (1 - _ENOUGH) * total
     kept, dropped = [], [left]
     for choice in choices:
-        if len(choice.cells) >= total / 2 or _is_precise(choice, chance):
+        small_part = together and (choice.candidate.cost < _DEAR or len(choice.candidate.factors) > 1)
+        if small_part or len(choice.cells) >= total / 2 or _is_precise(choice, chance):
             kept.append(choice)
         else:
             dropped.append(choice.cells)

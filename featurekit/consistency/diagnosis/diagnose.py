@@ -40,7 +40,7 @@ def diagnose(
     absent = np.array([cause in (Cause.MISSING_ROW, Cause.EXTRA_ROW) for cause in labels], np.bool_)
     differs = np.logical_or.reduce([each.differs for each in compared.comparisons.values()]) & ~settled
     if not (differs | absent).any():
-        return by_weight(_row_findings(labels, compared))
+        return by_weight(_row_findings(labels, compared), width=len(compared.fields))
     codings = field_codings(compared)
     known = [*worlds]
     if counterfactuals is not None:
@@ -68,7 +68,7 @@ def diagnose(
         if len(unknown):
             findings.append(_unexplained(unknown, spec, total, compared, counterfactuals))
         assert name == spec.name
-    return by_weight(findings)
+    return by_weight(findings, width=len(compared.fields))
 
 
 def _no_pairs(_factors: Sequence[Factor]) -> Iterator[World]:

@@ -53,18 +53,18 @@ class Finding:
         return (self.cause, *self.together)
 
 
-def by_weight(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings in the order in which they matter: rows that are wrong by themselves, then what explains most.
+def by_weight(findings: Iterable[Finding], *, width: int = 1) -> tuple[Finding, ...]:
+    """Return findings in the order in which they matter: what explains most cells first, what is unknown last.
 
-    A cause counts with all of its fields, so that a view's root cause comes first; what is unknown comes last.
+    A cause counts with all of its fields, and a row with as many cells as it has (`width`), so that a view's root
+    cause comes first.
     """
     found = tuple(findings)
     weight: dict[Cause, int] = {}
     for finding in found:
-        weight[finding.cause] = weight.get(finding.cause, 0) + finding.count
+        weight[finding.cause] = weight.get(finding.cause, 0) + finding.count * (width if finding.field is None else 1)
 
-    def place(finding: Finding) -> tuple[bool, bool, int]:
-        cause = finding.cause
-        return cause is Cause.UNKNOWN, cause.is_value_mismatch, -weight[cause] if cause.is_value_mismatch else 0
+    def place(finding: Finding) -> tuple[bool, int]:
+        return finding.cause is Cause.UNKNOWN, -weight[finding.cause]
 
     return tuple(sorted(found, key=place))
