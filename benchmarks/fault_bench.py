@@ -116,10 +116,7 @@ def measure(folder: Path, options: argparse.Namespace) -> tuple[list[Case], list
         departures = folder / "planted" / "flights" / "departures.parquet"
         for one in clean_runs(folder / "clean", departures, seed=options.seed, days=1 if options.quick else DAYS):
             clean.append(one)
-            print(
-                f"clean    {one.at} after {one.after}: {one.cells} cells, {one.indeterminate} indeterminate", flush=True
-            )
-            print(*(f"ALARM    {alarm}" for alarm in one.alarms), sep="\n", end="", flush=True)
+            print(f"clean    {one.at} after {one.after}: {one.cells} cells", *one.alarms, sep="\nALARM    ", flush=True)
     return cases, clean
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 from benchmarks.planted.flights import AT, TODAY, YESTERDAY, write_flights
 from benchmarks.planted.kind import Kind, Row, StoredChange
 from featurekit.arrow_types import to_arrow_schema
-from featurekit.clock import DAY
+from featurekit.clock import DAY, SECOND
 from featurekit.compiled import CompiledView
 from featurekit.compiler import compile_repository
 from featurekit.config import Settings
@@ -30,7 +29,7 @@ from featurekit.online.arrow_keys import encode_key_columns
 from featurekit.online.keys import KeySpace
 from featurekit.online.publish import PlanBody, publish_plans, switch_services
 from featurekit.online.writer import row_sink
-from featurekit.rows import key_fields, offline_schema
+from featurekit.rows import LAST_EVENT, STATUS_PREFIX, key_fields, offline_schema
 
 DEFINITIONS: Final = Path(__file__).parent / "definitions" / "flights.yaml"
 RETENTION: Final = 30 * DAY
@@ -105,41 +104,46 @@ class World:
     def planted(self, kinds: Sequence[Kind], rows: pa.Table, share: float) -> Iterator[Hits]:
         """Give the world with faults that hit a share of the entities, and put everything back.
 
-        `rows` are those that `rows_of` returns for the kinds.
+        `rows` are those that `rows_of` returns for the kinds. A fault of the plan hits whom it hits.
         """
         view = self.view(kinds[0].view)
-        if plans := [kind.plan for kind in kinds if kind.plan is not None]:
-            service = lookup_plan(self.store.definitions.view_services[view.name])
-            (part,) = service.views
-            fields = part.fields
-            for of_field in plans:
-                fields = tuple(map(of_field, fields))
-            self._publish(PlanBody.of(replace(service, views=(replace(part, fields=fields),))))
-            try:
+        if any(kind.plan is not None for kind in kinds):
+            with self._planted_plan(view, kinds):
                 yield Hits(entities=self.honest[view.name].num_rows, rows=0, cells=0)
-            finally:
-                self._publish(PlanBody.of(service))
             return
-        honest = _by_key(view, self.honest[view.name])
-        faulty = _by_key(view, rows)
+        honest, faulty = _by_key(view, self.honest[view.name]), _by_key(view, rows)
         stored = [kind.stored for kind in kinds if kind.stored is not None]
         differing = [key for key in honest.keys() | faulty.keys() if stored or _text(honest, key) != _text(faulty, key)]
         place = key_hash(f"{self.seed} {' '.join(kind.name for kind in kinds)}")
         hit = sorted(differing, key=place)[: max(1, round(share * len(honest)))]
         space = self._space(view, TODAY)
         before = {key: self._bytes(space, key) for key in hit}
-        self._put(view, [faulty[key] for key in hit if key in faulty], gone=[key for key in hit if key not in faulty])
-        for change in stored:
-            self._rewrite(view, hit, change)
         try:
-            yield Hits(
-                entities=len(honest),
-                rows=len(hit),
-                cells=sum(_cells(honest.get(key, {}), faulty.get(key, {})) for key in hit),
-            )
+            self._put(view, [faulty[key] for key in hit if key in faulty])
+            for key in hit:
+                if key not in faulty:
+                    self._store(space.row(key), None)
+            for change in stored:
+                self._rewrite(view, hit, change)
+            cells = sum(_cells(honest.get(key, {}), faulty.get(key, {})) for key in hit)
+            yield Hits(entities=len(honest), rows=len(hit), cells=cells)
         finally:
             for key, content in before.items():
                 self._store(space.row(key), content)
+
+    @contextmanager
+    def _planted_plan(self, view: CompiledView, kinds: Sequence[Kind]) -> Iterator[None]:
+        """Let readers have a plan whose fields are others."""
+        service = lookup_plan(self.store.definitions.view_services[view.name])
+        (part,) = service.views
+        fields = part.fields
+        for kind in kinds:
+            fields = fields if kind.plan is None else tuple(map(kind.plan, fields))
+        try:
+            self._publish(PlanBody.of(replace(service, views=(replace(part, fields=fields),))))
+            yield
+        finally:
+            self._publish(PlanBody.of(service))
 
     def _define(self, text: str) -> None:
         (self.folder / "feature_defs" / "flights.yaml").write_text(text, encoding="utf-8")
@@ -173,14 +177,11 @@ class World:
         (content,) = self.store.online.read([space.row(key)])
         return content
 
-    def _put(self, view: CompiledView, rows: Sequence[Row], gone: Sequence[bytes]) -> None:
+    def _put(self, view: CompiledView, rows: Sequence[Row]) -> None:
         """Write rows by the writer that Spark's executors use, under the honest key space and fingerprint."""
-        space = self._space(view, TODAY)
-        sink = row_sink(view, space, self.store.online_url, expires_in_s=RETENTION // 1_000_000)
+        sink = row_sink(view, self._space(view, TODAY), self.store.online_url, expires_in_s=RETENTION // SECOND)
         table = pa.Table.from_pylist(list(rows), schema=to_arrow_schema(offline_schema(view)))
         list(sink(iter(table.to_batches())))
-        for key in gone:
-            self._store(space.row(key), None)
 
     def _store(self, key: bytes, content: bytes | None) -> None:
         self.store.online.change(key, lambda _: content)
@@ -230,5 +231,5 @@ def _text(rows: dict[bytes, Row], key: bytes) -> str:
 
 
 def _cells(one: Row, other: Row) -> int:
-    names = [name for name in one.keys() | other.keys() if not re.match("__", name)]
+    names = [name for name in one.keys() | other.keys() if not name.startswith((LAST_EVENT, STATUS_PREFIX))]
     return sum(repr(one.get(name)) != repr(other.get(name)) for name in names)
