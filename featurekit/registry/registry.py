@@ -16,6 +16,7 @@ from featurekit.registry.check_evidence import count_check_texts
 from featurekit.registry.check_history import CheckHistory
 from featurekit.registry.database import LOCK_WAIT_S, Database
 from featurekit.registry.model_record import ModelRecord
+from featurekit.registry.operations_texts import count_operation_texts
 from featurekit.registry.schedule_log import ScheduleLog
 from featurekit.registry.state import (
     Deployed,
@@ -312,12 +313,13 @@ class Registry:
             return tombstones.write_remembered(connection, self._namespace, scope, texts, at, given=self._secret)
 
     def texts_that(self, hold: Callable[[str], bool], *, instead: str | None = None) -> int:
-        """Return how many texts of refreshes, and pieces of evidence in kept reports, hold something.
+        """Return how many texts of refreshes, jobs and alerts, and pieces of evidence in kept reports, hold something.
 
         Where `instead` is given, it takes their place.
         """
         with self._database.writing() as connection:
             found = tombstones.count_texts(connection, self._namespace, hold, instead)
+            found += count_operation_texts(connection, self._namespace, hold, instead)
             return found + count_check_texts(connection, self._namespace, hold, instead)
 
     def add_erasure(self, report: str, *, entity: str, at: Instant) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from featurekit.alerting.notification import Condition, deciding, read_notification
 from featurekit.clock import DAY, HOUR
 from featurekit.registry.registry import Registry
 from tests.registry.states import TODAY
@@ -31,3 +32,22 @@ def test_the_newest_run_of_each_job_is_the_latest_and_old_ones_go(registry: Regi
     registry.schedule.begin("check", TODAY, at=TODAY)
     latest = registry.schedule.latest()
     assert {job: one.due_at for job, one in latest.items()} == {"gc": TODAY + 70 * DAY, "check": TODAY}
+
+
+def test_who_is_forgotten_is_taken_out_of_failures_and_alerts(registry: Registry) -> None:
+    for job, failure in (("check", "customer 4711 has two rows"), ("gc", "the store is away")):
+        registry.schedule.end(registry.schedule.begin(job, TODAY, at=TODAY), at=TODAY, failure=failure)
+    told = [Condition(subject="schedule:check", state="SourceError", told="customer 4711 has two rows")]
+    told.append(Condition(subject="schedule:gc", state="OnlineStoreError", told="the store is away"))
+    decide = deciding(told, project="shop", environment="dev", at=TODAY)
+    registry.alerts.record(decide, ["slack"], at=TODAY)
+
+    def names(text: str) -> bool:
+        return "4711" in text
+
+    assert registry.texts_that(names) == 2
+    assert registry.texts_that(names, instead="(forgotten)") == 2
+    assert registry.texts_that(names) == 0
+    assert registry.schedule.latest()["gc"].failure == "the store is away"
+    (alert,) = registry.alerts.pending(at=TODAY)
+    assert [change.told for change in read_notification(alert.body).changes] == ["(forgotten)", "the store is away"]
