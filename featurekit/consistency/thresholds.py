@@ -43,6 +43,7 @@ def with_thresholds(
 
 def view_limits(view: CompiledView) -> Limits:
     """Return what the view's definition asks for."""
+    # Unchecked: one that asks for nothing is a mistake where people write it.
     declared = view.view.thresholds or Thresholds.model_construct()
     return Limits(
         asked_by=view.name,
