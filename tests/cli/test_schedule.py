@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from featurekit.leasing import leased
 from featurekit.online.refresh import read_head
@@ -102,6 +103,7 @@ def test_a_clock_that_stands_still_and_wrong_sinks_are_refused(served: Served, c
     assert (wrong.exit_code, "alerts.smtp_url" in wrong.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_the_program_shows_metrics_and_ends_when_it_is_told(project: Path) -> None:
     settings = project / "featurekit.toml"
     settings.write_text("\n".join(line for line in settings.read_text().splitlines() if not line.startswith("now")))
