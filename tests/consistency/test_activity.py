@@ -69,6 +69,8 @@ def test_strata_are_counted_from_the_rows_that_the_as_of_sees(tmp_path: Path) ->
         assert found.strata[stratum] == sum(stratum in strata for strata in in_population) > 0
         assert found.strata[stratum] < found.seen
     assert any(not rows for rows, _ in expected.values())
+    nobody = offline_entities(engine, view, START - DAY, EVERYBODY)
+    assert (nobody.seen, list(nobody.sampler.candidates())) == (0, [])
 
 
 def test_what_things_were_is_no_row_of_an_entity_and_snapshots_count_by_the_newest(tmp_path: Path) -> None:
@@ -115,10 +117,3 @@ def test_what_things_were_is_no_row_of_an_entity_and_snapshots_count_by_the_newe
 
 def positive(rows: Mapping[str, int]) -> dict[str, int]:
     return {owner: count for owner, count in rows.items() if count}
-
-
-def test_partitions_without_rows_and_keys_without_value_are_nobody(tmp_path: Path) -> None:
-    view = write_airport(tmp_path, flights_of(1)[:1]).views["delays"]
-    engine = start_engine(Settings(root=tmp_path, state=tmp_path / "state", spark_master="local[2]"))
-    found = offline_entities(engine, view, START - DAY, EVERYBODY)
-    assert (found.seen, list(found.sampler.candidates())) == (0, [])
