@@ -35,7 +35,7 @@ STATE: Final = ROOT / ".featurekit" / "screenshot"
 IMAGES: Final = ROOT / "docs" / "images"
 LAST: Final = parse_instant("2013-11-15T14:30Z")
 VIEWS: Final = ("carrier_punctuality", "route_load", "plane_history", "plane_facts")
-HEIGHT: Final = 1180
+HEIGHT: Final = 1150
 Change = Callable[[Any, Status], tuple[Any, Status]]
 
 
