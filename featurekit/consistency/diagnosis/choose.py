@@ -8,12 +8,13 @@ is asked again, as two faults may have hit different cells; what chance could ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from featurekit.consistency.cells import Flags
+from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.chance import Bits, Chance, evidence, log2_choose
 from featurekit.consistency.diagnosis.coding import Numbers
 from featurekit.consistency.diagnosis.factors import Factor
@@ -56,6 +57,10 @@ class Candidate:
         return all(factor.conditional for factor in self.factors)
 
     @property
+    def fitted(self) -> bool:
+        return any(factor.fitted for factor in self.factors)
+
+    @property
     def cost(self) -> float:
         if len(self.factors) == 1:
             return self.factors[0].cost
@@ -74,6 +79,22 @@ class Choice:
     cells: Numbers
     confidence: float
     also: tuple[Candidate, ...] = ()
+
+    def weighed(self, weights: Mapping[Cause, int]) -> Choice:
+        """Return the choice with that one of those that explain as much which explains most in all fields."""
+        every = (self.candidate, *self.also)
+        best = max(every, key=lambda candidate: weights[candidate.factors[0].cause])
+        return replace(self, candidate=best, also=tuple(each for each in every if each is not best))
+
+
+def weights_of(choices: Iterable[Choice]) -> dict[Cause, int]:
+    """Return how many cells each cause explains, as the one that is named or as well."""
+    found: dict[Cause, int] = {}
+    for choice in choices:
+        for candidate in (choice.candidate, *choice.also):
+            cause = candidate.factors[0].cause
+            found[cause] = found.get(cause, 0) + len(choice.cells)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +187,8 @@ def _backing(case: FieldCase, candidate: Candidate, rows: Numbers) -> float:
 
 def _points(candidate: Candidate, hits: Flags, worth: Bits, chance: Chance, open_: Flags) -> float:
     """Return the bits that a world saves who has to say which cells differ, and what they hold."""
+    if candidate.fitted:
+        return float(worth[hits].sum())
     touched = int((open_ & (candidate.codes != chance.coding.honest)).sum())
     asked, explained, cells = len(hits), int(hits.sum()), int(open_.sum())
     places = log2_choose(cells, asked) - log2_choose(cells - explained, asked - explained)
@@ -178,7 +201,7 @@ def _probabilities(chance: Chance, candidate: Candidate, asked: Numbers) -> Bits
         found = chance.of_world(asked, candidate.codes)
         hits = int((candidate.codes[asked] == chance.coding.served[asked]).sum())
         # A world that has one value for all says something too, where it changes hardly any other: which cells differ.
-        is_precise = hits >= max(_FEWEST, _ENOUGH * touched)
+        is_precise = not candidate.fitted and hits >= max(_FEWEST, _ENOUGH * touched)
         return np.minimum(found, touched / int(chance.compared.sum())) if is_precise else found
     return chance.of_cells(asked, touched, conditional=candidate.conditional)
 

@@ -54,10 +54,8 @@ class Coding:
         if not near or self.spec.type not in _NEAR:
             return found
         own = present(cells)
-        as_served = (
-            own & close(cells, self.served_cells, self.spec) & ~close(self.honest_cells, self.served_cells, self.spec)
-        )
-        as_honest = own & close(cells, self.honest_cells, self.spec) & ~as_served
+        as_served = own & present(self.served_cells) & close(cells, self.served_cells, self.spec) & ~self.noise
+        as_honest = own & present(self.honest_cells) & close(cells, self.honest_cells, self.spec) & ~as_served
         found = np.where(as_honest & (found != self.served), self.honest, found)
         return np.where(as_served, self.served, found)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from featurekit.consistency.cells import FieldSpec
 from featurekit.consistency.diagnosis.causes import Cause
-from featurekit.consistency.diagnosis.choose import Choice, choose, supports
+from featurekit.consistency.diagnosis.choose import Choice, choose, supports, weights_of
 from featurekit.consistency.diagnosis.coding import Numbers
 from featurekit.consistency.diagnosis.compared import Compared
 from featurekit.consistency.diagnosis.counterfactuals import Counterfactuals, World
@@ -60,14 +60,15 @@ def diagnose(
             for position in choice.cells:
                 labels[position] = None
     findings += _row_findings(labels, compared)
-    for name, case in cases.items():
-        spec = case.chance.coding.spec
-        choices, unknown = choose(case)
+    chosen = {name: choose(case) for name, case in cases.items()}
+    weights = weights_of([choice for choices, _ in chosen.values() for choice in choices])
+    for name, (found, unknown) in chosen.items():
+        case = cases[name]
+        spec, choices = case.chance.coding.spec, [choice.weighed(weights) for choice in found]
         total = int(case.chance.differs.sum())
         findings += [_cell_finding(choice, spec, total, compared, counterfactuals) for choice in choices]
         if len(unknown):
             findings.append(_unexplained(unknown, spec, total, compared, counterfactuals))
-        assert name == spec.name
     return by_weight(findings, width=len(compared.fields))
 
 

@@ -29,7 +29,8 @@ class Factor:
     there; each returns None where it changes nothing. `cells` turns the cells of a field, `fields` names those that it
     is meant for (None: all). `extra` are bits on top of the cause's cost: of what is rarer, or found from the data.
     `conditional` says that it only touches cells of a rare kind (a NULL, a text with blanks), so that it is evidence
-    that just those differ.
+    that just those differ. `fitted` says that the rows were chosen by what they were served, which is no evidence for
+    where the fault is.
     """
 
     cause: Cause
@@ -42,6 +43,7 @@ class Factor:
     fields: frozenset[str] | None = None
     extra: int = 0
     conditional: bool = False
+    fitted: bool = False
 
     @property
     def cost(self) -> int:

@@ -27,6 +27,7 @@ from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.null_factors import codes_of, fill
 from featurekit.consistency.diagnosis.text_factors import cut_at
 from featurekit.consistency.show import show_value
+from featurekit.status import Status
 from featurekit.types import Boolean, String, is_float, is_numeric
 
 _FEWEST: Final = 3
@@ -41,6 +42,7 @@ def found_factors(coding: Coding, asked: Numbers) -> Iterator[Factor]:
     turned = asked[served[asked] & present(coding.honest_cells)[asked]]
     yield from _fills(coding, filled)
     yield from _constants(coding, asked[served[asked]])
+    yield from _defaults(coding, asked)
     if coding.noise[asked].any():
         told = "The served value is the recomputed one, but for the last bits of a sum."
         yield Factor(cause=Cause.FLOAT_NOISE, told=told, cells=_noise(coding))
@@ -69,6 +71,22 @@ def _fills(coding: Coding, filled: Numbers) -> Iterator[Factor]:
         yield fill(cause, value, f"Training has no value here; the row holds {shown}, which is the {name}.")
     if count >= _FEWEST:
         yield fill(Cause.NULL_FILLED_WITH_CONSTANT, value, f"Training has no value here; the row holds {shown}.")
+
+
+def _defaults(coding: Coding, asked: Numbers) -> Iterator[Factor]:
+    """Yield another default than the declared one, where lookups say themselves that it is a default."""
+    defaulted = asked[coding.served_cells.statuses[asked] == Status.DEFAULTED]
+    if not len(defaulted):
+        return
+    value, _ = _commonest(coding.served_cells, defaulted)
+
+    def turn(cells: Cells, spec: FieldSpec) -> Cells:
+        lacking = ~present(cells)
+        values = pc.if_else(pa.array(lacking), repeated(value, cells, spec), cells.values)
+        return Cells(values=values, statuses=np.where(lacking, np.uint8(Status.DEFAULTED), cells.statuses))
+
+    told = f"The default that lookups apply is {show_value(value, coding.spec.type)}, which is not the declared one."
+    yield Factor(cause=Cause.OTHER_DEFAULT, told=told, cells=turn, conditional=True)
 
 
 def _centres(coding: Coding, value: Any) -> Iterator[tuple[Cause, str]]:

@@ -71,7 +71,7 @@ def other_rows(codings: list[Coding], recomputed: Answers, asked: Flags) -> Iter
         yield Factor(cause=Cause.NEXT_ENTITY, told=told), recomputed.take(np.clip(own + step, 0, len(own) - 1))
     told = "The row is that of another entity."
     where = np.where(taken >= 0, taken, own)
-    yield Factor(cause=Cause.OTHER_ENTITY, told=told), recomputed.take(where)
+    yield Factor(cause=Cause.OTHER_ENTITY, told=told, extra=1, fitted=True), recomputed.take(where)
 
 
 def _rows(codings: list[Coding], columns: list[Numbers]) -> Numbers:
