@@ -95,7 +95,7 @@ def _on_demand_findings(item: Evaluated) -> Iterator[Finding]:
     paths = list(dict.fromkeys(column.path for column in columns(item.item.node)))
     texts = [list(map(repr, held_values(item.inputs[path]))) for path in paths]
     rows = _chosen(~item.open & ~item.unknown if item.unlogged else ~item.open, differs, texts)
-    if not len(rows):
+    if not len(rows) or not paths:  # a constant has no inputs that could say anything
         return
     inputs = {path: held_values(item.inputs[path].take(pa.array(rows))) for path in paths}
     beside = [

@@ -30,6 +30,7 @@ from featurekit.status import Status
 from featurekit.types import INTEGER_BITS, DataType, Timestamp
 
 _AS_OF: Final = "as_of"
+_MOSTLY: Final = 0.5
 Rows = npt.NDArray[np.intp]
 
 
@@ -83,7 +84,7 @@ def ask(logged: LoggedRows, part: PlanView, view: CompiledView) -> Asked:
     rows = np.flatnonzero(as_ofs.is_valid().to_numpy(zero_copy_only=False))
     taken = pa.array(rows)
     columns = {
-        key.name: _narrowed(logged.table.column(input_column(asked.request)).combine_chunks().take(taken), key.type)
+        key.name: narrowed(logged.table.column(input_column(asked.request)).combine_chunks().take(taken), key.type)
         for key, asked in zip(view_keys(view), part.keys, strict=True)
     }
     columns[_AS_OF] = as_ofs.take(taken).cast(to_arrow(Timestamp()))
@@ -109,7 +110,7 @@ def replay(asked: Asked, specs: tuple[FieldSpec, ...], recomputed: Answers) -> R
     fields = tuple(spec for spec in specs if logged.has(asked.output(spec.name)))
     cells = {spec.name: logged.cells(asked.output(spec.name)) for spec in fields}
     open_ = {spec.name: _is_open(logged, asked.output(spec.name), cells[spec.name]) for spec in fields}
-    served = Answers(found=_served_found(fields, cells, recomputed), fields=cells)
+    served = Answers(found=served_found(fields, cells, recomputed), fields=cells)
     comparisons = dict(compare_fields(fields, served, recomputed))
     return Replayed(
         asked=asked,
@@ -149,19 +150,23 @@ def _is_open(logged: LoggedRows, output: str, cells: Cells) -> Flags:
     return unavailable | is_degraded(cells.statuses, logged.reasons(output))
 
 
-def _served_found(fields: Sequence[FieldSpec], cells: Mapping[str, Cells], recomputed: Answers) -> Flags:
-    """Return which entities had a row: the log does not say so, its cells do.
+def served_found(fields: Sequence[FieldSpec], served: Mapping[str, Cells], recomputed: Answers) -> Flags:
+    """Return which entities had a row: the log does not say so, so it is told only where the cells leave no doubt.
 
-    Where a cell is not what an entity without rows is answered there was a row. Where all are, and a latest value says
-    so itself, there was none; but where the other side says the same, it makes no difference.
+    There was none where every cell is what an entity without rows is answered, a latest value among them, and the other
+    side says otherwise. There was one that should not be where most cells are not, and none of the latest values is:
+    one cell alone is more likely wrong itself. Elsewhere it is as it should be.
     """
     if not fields:
         return recomputed.found
-    served_blank = np.logical_and.reduce([_is_blank(spec, cells[spec.name]) for spec in fields])
-    if not any(spec.is_latest for spec in fields):
-        return np.where(recomputed.found, recomputed.found, ~served_blank)
-    blank = np.logical_and.reduce([_is_blank(spec, recomputed.fields[spec.name]) for spec in fields])
-    found: Flags = ~served_blank | (recomputed.found & blank)
+    blank = {spec.name: _is_blank(spec, served[spec.name]) for spec in fields}
+    should_be = np.logical_and.reduce([_is_blank(spec, recomputed.fields[spec.name]) for spec in fields])
+    latest = [blank[spec.name] for spec in fields if spec.is_latest]
+    is_blank = np.logical_and.reduce(list(blank.values()))
+    is_missing = is_blank & ~should_be & bool(latest)
+    mostly_held = np.mean(list(blank.values()), axis=0) < _MOSTLY
+    is_extra = mostly_held & ~np.logical_or.reduce([np.zeros(len(is_blank), np.bool_), *latest]) & (len(fields) > 1)
+    found: Flags = np.where(recomputed.found, ~is_missing, is_extra)
     return found
 
 
@@ -176,7 +181,7 @@ def _is_blank(spec: FieldSpec, cells: Cells) -> Flags:
     return same_status & same_values(cells.values, values, spec.type)
 
 
-def _narrowed(values: pa.Array, kind: DataType) -> pa.Array:
+def narrowed(values: pa.Array, kind: DataType) -> pa.Array:
     """Return keys in the view's type; one beyond it is NULL: the view has no row of such an entity."""
     wanted = to_arrow(kind)
     if values.type == wanted or kind not in INTEGER_BITS:
