@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from featurekit.compiled import CompiledRepository
 from featurekit.compiler import compile_repository
@@ -12,6 +13,9 @@ from featurekit.definitions.repo import load_repo
 from featurekit.examples.flights import write_sources
 
 ROOT = Path(__file__).parents[1]
+
+settings.register_profile("no deadline", deadline=None)  # what is slow because the machine is busy is no defect
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,20 @@ class Answers:
             },
         )
 
+    def where(self, rows: Flags, other: Answers) -> Answers:
+        """Return these answers for some of the entities, and those of another side for the rest."""
+        mine = pa.array(rows)
+        return Answers(
+            found=np.where(rows, self.found, other.found),
+            fields={
+                name: Cells(
+                    values=pc.if_else(mine, cells.values, other.fields[name].values),
+                    statuses=np.where(rows, cells.statuses, other.fields[name].statuses),
+                )
+                for name, cells in self.fields.items()
+            },
+        )
+
 
 def same_values(left: pa.Array, right: pa.Array, kind: DataType) -> Flags:
     """Return where both have a value and it is the same one, bit for bit (NaN is NaN, -0.0 is not 0.0)."""

@@ -78,7 +78,8 @@ def differences(served: pa.Array, recomputed: pa.Array, differs: Flags, kind: Da
 def _edges(low: float, high: float) -> npt.NDArray[Any]:
     """Return the bins' edges; one bin where there is no room for more."""
     if low < high and math.isfinite(float(high) - float(low)):
-        edges = np.linspace(low, high, BINS + 1)
+        with np.errstate(over="ignore"):  # the last edge is computed, and then put in its place
+            edges = np.linspace(low, high, BINS + 1)
         if (np.diff(edges) > 0).all():
             return edges
     return np.array([low, high] if low < high else sorted((low, np.nextafter(low, 0.0 if low else 1.0))))

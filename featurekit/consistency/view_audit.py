@@ -11,7 +11,7 @@ import numpy as np
 from featurekit.clock import Instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.cells import Answers, Codes, FieldSpec, Flags
-from featurekit.consistency.compare import FieldComparison, compare_fields, without_proof
+from featurekit.consistency.compare import FieldComparison, Verdict, compare_fields, without_proof
 from featurekit.consistency.diagnosis.causes import Cause, Refresh, RowState, StoredRow
 from featurekit.consistency.diagnosis.compared import Compared
 from featurekit.consistency.diagnosis.counterfactuals import Counterfactuals
@@ -119,7 +119,7 @@ def audit_view(
         offline=offline.seen,
         sampled=len(sampled.keys),
         found=int(both.served.found.sum()),
-        covered=weighted_share(both.served.found, weights),
+        covered=weighted_share(both.served.found, np.where(_is_open(both), 0.0, weights)),
         fields=tuple(_field_report(spec, both, weights) for spec in fields),
         findings=(*_stray_keys(sampled.stray), *_findings(serving, fields, sampled, both, sources)),
         source_change=both.source_change,
@@ -215,6 +215,14 @@ def _field_report(spec: FieldSpec, both: Both, weights: Weights) -> FieldReport:
         mismatch=weighted_share(comparison.differs, weights),
         nulls=weighted_share(_is_null(served.statuses), weights),
     )
+
+
+def _is_open(both: Both) -> Flags:
+    """Return which entities have no row of which nobody can say that it should be there: the source is another one."""
+    undecided = np.zeros(len(both.rows), np.bool_)
+    for comparison in both.comparisons.values():
+        undecided |= comparison.verdicts == Verdict.INDETERMINATE
+    return undecided & ~both.served.found
 
 
 def _is_null(statuses: Codes) -> Flags:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from featurekit.compiled import CompiledView
-from featurekit.consistency.cells import Answers, FieldSpec
+from featurekit.consistency.cells import Answers, FieldSpec, Flags
 from featurekit.consistency.compare import compare_fields
 from featurekit.consistency.diagnosis.changes import answers_with, changes_of
 from featurekit.consistency.diagnosis.evidence import evidence_rows
@@ -62,14 +62,17 @@ class Counterfactuals:
         self._previous = previous
         self._pairs: dict[frozenset[str], World | None] = {}
         self._kept: frozenset[str] = frozenset()
+        self._recomputed: Answers | None = None
 
     def worlds(self, recomputed: Answers) -> Iterator[World]:
         """Yield the worlds of one factor each, with those fields that this process computes as Spark does.
 
         Fields that agree are there too: they speak against what would have changed them. None are yielded where rows
-        are not found alike.
+        are not found alike. Of entities whose source rows are not all at hand nothing is otherwise: no world explains
+        their cells, and none is spoken against by them.
         """
-        base = self._computed.base
+        self._recomputed = recomputed
+        base = self._only_whole(self._computed.base)
         if (base.found != recomputed.found).any():
             return
         compared = compare_fields(self._fields, base, recomputed)
@@ -90,7 +93,7 @@ class Counterfactuals:
 
     def source_rows(self, factors: Sequence[Factor], position: int, field: str) -> tuple[str, ...]:
         """Return the source rows that these factors bring or take, or that a cell is made of, as people read them."""
-        if field not in self._kept or not self.rows.whole.all():
+        if field not in self._kept or not self._whole[position]:
             return ()
         return evidence_rows(self._computed, [factor for factor in factors if factor.cells is None], position, field)
 
@@ -105,10 +108,22 @@ class Counterfactuals:
     def _computed(self) -> Recomputation:
         return Recomputation(self._view, self._fields, self.rows, self._entities, self._as_ofs)
 
+    @cached_property
+    def _whole(self) -> Flags:
+        """Which rows are of entities whose source rows are all at hand."""
+        entities = dict(zip(dict.fromkeys(self._entities), self.rows.whole.tolist(), strict=True))
+        return np.array([entities[entity] for entity in self._entities], np.bool_)
+
+    def _only_whole(self, answers: Answers) -> Answers:
+        if self._whole.all() or self._recomputed is None:
+            return answers
+        return answers.where(self._whole, self._recomputed)
+
     def _world(self, factors: tuple[Factor, ...]) -> World | None:
         answers = answers_with(self._computed, factors)
         if answers is None:
             return None
+        answers = self._only_whole(answers)
         touched = self._kept
         if len(factors) == 1 and factors[0].fields is not None:
             touched &= factors[0].fields

@@ -17,6 +17,7 @@ from featurekit.config import Settings
 from featurekit.consistency.cells import Answers, FieldSpec, same_values
 from featurekit.consistency.diagnosis.causes import Cause
 from featurekit.consistency.diagnosis.changes import answers_with, changes_of
+from featurekit.consistency.diagnosis.counterfactuals import Counterfactuals
 from featurekit.consistency.diagnosis.source_rows import fetch_rows
 from featurekit.consistency.diagnosis.worlds import Recomputation
 from featurekit.consistency.recompute import cells_of, recompute_rows
@@ -114,6 +115,15 @@ def test_more_rows_than_are_held_leave_entities_out_whole(tmp_path: Path) -> Non
     assert some.whole.tolist() == [False, True, False]  # the first by their hashes, until there are too many
     found = Recomputation(view, fields_of(view), some, people, np.full(3, AS_OF, np.int64)).base
     assert found.fields["n"].values.to_pylist() == [0, 40, 0]
+
+    as_ofs = np.full(3, AS_OF, np.int64)
+    recomputed = Recomputation(view, fields_of(view), fetched, people, as_ofs).base
+    worlds = Counterfactuals(engine, view, fields_of(view), people, as_ofs)
+    worlds.__dict__["rows"] = some
+    counts = [world.answers.fields.get("n") for world in worlds.worlds(recomputed)]
+    counted = [cells.values.to_pylist() for cells in counts if cells is not None]
+    assert [40, 80, 1] in counted  # events that came twice
+    assert {(first, last) for first, _, last in counted} == {(40, 1)}  # who was left out is in every world as it is
 
 
 @pytest.mark.spark
