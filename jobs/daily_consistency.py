@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         check_writable(asked.report, asked.json)
-        sample = SampleRule(share=asked.share, max_entities=asked.max_entities, seed=asked.seed)
+        sample = SampleRule(
+            share=asked.share, max_entities=asked.max_entities, per_stratum=asked.per_stratum, seed=asked.seed
+        )
         now = parse_instant(asked.now) if asked.now else None
         at = parse_instant(asked.at) if asked.at else None
         with FeatureStore.from_settings(asked.settings, now=now) as store:
@@ -55,8 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at", metavar="TIME", help="the time of the lookups (default: now)")
     parser.add_argument("--share", type=float, default=1.0, help="of all entities, 0 to 1 (default: %(default)s)")
     parser.add_argument("--max-entities", type=int, default=1000, metavar="N", help="per view (default: %(default)s)")
+    parser.add_argument(
+        "--per-stratum", type=int, default=20, metavar="N", help="of each rare kind beside them (default: %(default)s)"
+    )
     parser.add_argument("--alert", action="store_true", help="tell the sinks of [alerts] what turned")
-    parser.add_argument("--seed", default="", help="another seed, other entities")
+    parser.add_argument("--seed", default="", help="another seed, other entities: the day's date, say")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="featurekit.toml (default: found from here)")
     parser.add_argument("--now", metavar="TIME", help="the clock, for data of the past")
     return parser

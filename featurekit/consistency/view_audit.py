@@ -30,7 +30,7 @@ from featurekit.consistency.strata import Drawn, Stratum, draw
 from featurekit.consistency.unseen import unseen_keys
 from featurekit.consistency.view_report import FieldReport, StratumReport, ViewReport
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.snapshot import describe_change, read_snapshot, snapshot_source
+from featurekit.offline.snapshot import change_since, snapshot_source
 from featurekit.online.client import FeatureClient
 from featurekit.online.forgotten import kept_keys
 from featurekit.online.keys import KeySpace, Namespace
@@ -189,13 +189,7 @@ def _source_change(view: CompiledView, space: KeySpace, sources: Sources) -> str
     """
     if sources.recorded is None or view.source.created_timestamp is not None:
         return None
-    text = sources.recorded(space)
-    before = None if text is None else read_snapshot(text)
-    if before is None:
-        return "nothing is recorded of the source that the refresh read"
-    if not before.files:
-        return f"{before.origin} names no files, so nobody knows whether it is what the refresh read"
-    return describe_change(before, snapshot_source(sources.engine, view))
+    return change_since(sources.recorded(space), lambda: snapshot_source(sources.engine, view))
 
 
 def _weights(sampled: Sampled, both: Both) -> Weights:

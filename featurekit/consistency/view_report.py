@@ -197,11 +197,12 @@ def headline(view: ViewReport) -> str:
 
 
 def _cause_counts(view: ViewReport) -> Iterator[str]:
-    for cause in Cause:
+    # In the order of the findings: what matters most comes first.
+    for cause in dict.fromkeys(finding.cause for finding in view.findings):
         count = sum(finding.count for finding in view.findings if finding.cause is cause)
-        if count and cause.is_value_mismatch:
+        if cause.is_value_mismatch:
             yield f"{counted(count, 'value')} differ{'s' if count == 1 else ''} ({cause})"
-        elif count:
+        else:
             yield f"{count:,} {cause}{'s' if count != 1 and str(cause).endswith('row') else ''}"
     if not view.findings:
         yield f"{counted(view.differing_cells, 'value')} without a cause"

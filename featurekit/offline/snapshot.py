@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -149,6 +149,19 @@ def describe_change(before: SourceSnapshot, now: SourceSnapshot) -> str | None:
         return f"it was at version {before.version}, and is at {now.version}"
     changes = file_changes(before.files, now.files)
     return str(changes) if changes else None
+
+
+def change_since(recorded: str | None, now: Callable[[], SourceSnapshot]) -> str | None:
+    """Return how a source is another one than a refresh recorded, or why nobody knows; None where it is the same.
+
+    `recorded` is the snapshot in the registry's JSON, None where there is none.
+    """
+    before = None if recorded is None else read_snapshot(recorded)
+    if before is None:
+        return "nothing is recorded of the source that the refresh read"
+    if not before.files and before.version is None:
+        return f"{before.origin} names no files, so nobody knows whether it is what the refresh read"
+    return describe_change(before, now())
 
 
 def check_unchanged(view: CompiledView, before: SourceSnapshot, after: SourceSnapshot) -> None:

@@ -11,7 +11,7 @@ from featurekit.clock import Instant, format_instant
 from featurekit.compiled import CompiledView
 from featurekit.consistency.replay.logic import Replayed, as_ofs_that_differ, without_proof
 from featurekit.offline.engine import BatchEngine
-from featurekit.offline.snapshot import SourceSnapshot, describe_change, read_snapshot, snapshot_source
+from featurekit.offline.snapshot import SourceSnapshot, change_since, snapshot_source
 from featurekit.registry.registry import Registry
 from featurekit.registry.state import RefreshRecord, RefreshStatus
 
@@ -63,12 +63,7 @@ def _changed(records: Sequence[RefreshRecord], now: SourceSnapshot) -> Change | 
     if not records:
         return Change(why="nothing is recorded of the source that the refresh read")
     for record in records:
-        before = read_snapshot(record.snapshot)
-        if before is None:
-            return Change(why="nothing is recorded of the source that the refresh read")
-        if not before.files and before.version is None:
-            return Change(why=f"{before.origin} names no files, so nobody knows whether it is what the refresh read")
-        if (why := describe_change(before, now)) is not None:
+        if (why := change_since(record.snapshot, lambda: now)) is not None:
             return Change(why=why)
     return None
 
