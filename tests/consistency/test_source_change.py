@@ -18,7 +18,7 @@ from featurekit.consistency.view_report import Outcome
 from featurekit.feature_store import FeatureStore
 from featurekit.online import embedded
 from featurekit.online.keys import KeySpace
-from tests.consistency.shop import AT, DEFINITIONS, PLACE, STALLS, TODAY, write_shop
+from tests.consistency.shop import AT, DEFINITIONS, PLACE, TODAY, write_shop
 
 pytestmark = pytest.mark.spark
 UNDATED = DEFINITIONS.replace("    created_timestamp: recorded_at\n", "")
