@@ -10,19 +10,22 @@ are fewer).
 
 `named_first` is the share of single faults whose first cause, in the order of the report, is right; `pairs_named_first`
 that of pairs whose first two causes are right, one for each fault; `cells_named` is the mean share of differing cells
-whose cause is right. `unknown` counts what was named
-by no cause, `wrong` what was named by a wrong one. Clean runs (see benchmarks.planted.clean) plant nothing: each
-finding there is a false alarm.
+whose cause is right. `unknown` counts what was named by no cause, `wrong` what was named by a wrong one. Clean runs
+(see benchmarks.planted.clean) plant nothing: each finding there is a false alarm. `--workers` are processes with a
+world each, that take what nobody has begun.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import pickle
+import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +45,7 @@ SAMPLE: Final = 1000
 QUICK: Final = ("null → 0", "previous refresh", "training takes a logarithm that serving forgets", "rows missing")
 
 
-def run_cases(world: World, cases: Sequence[tuple[Kind, ...]], shares: Sequence[float]) -> Iterator[Case]:
+def run_cases(world: World, cases: Iterable[tuple[Kind, ...]], shares: Sequence[float]) -> Iterator[Case]:
     """Yield each case as it ends: plant, check, put back."""
     for kinds in cases:
         rows = world.rows_of(kinds)
@@ -92,10 +95,46 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--shares", nargs="*", type=float, default=SHARES, help="of the rows that are wrong")
     parser.add_argument("--no-pairs", action="store_true", help="only single faults")
     parser.add_argument("--no-clean", action="store_true", help="only faults")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes that share the cases")
+    parser.add_argument("--taking", type=Path, help=argparse.SUPPRESS)  # where workers say what they have begun
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="featurekit-planted-") as scratch:
-        return report(*measure(Path(scratch), options), options)
+        folder = Path(scratch)
+        if options.taking is not None:
+            found = measure(folder, options)
+            (options.taking / f"{os.getpid()}.found").write_bytes(pickle.dumps(found))
+            return 0
+        if options.workers > 1:
+            return report(*measure_together(folder, options.workers, arguments), options)
+        return report(*measure(folder, options), options)
+
+
+def measure_together(folder: Path, workers: int, arguments: Sequence[str]) -> tuple[list[Case], list[CleanRun]]:
+    """Return what so many processes measured; SystemExit where one of them failed."""
+    command = [sys.executable, "-m", "benchmarks.fault_bench", *arguments, "--taking", str(folder)]
+    running = [subprocess.Popen(command) for _ in range(workers)]
+    codes = [worker.wait() for worker in running]
+    if any(codes):
+        raise SystemExit(70)
+    cases, clean = [], []
+    for path in folder.glob("*.found"):
+        theirs = pickle.loads(path.read_bytes())
+        cases += theirs[0]
+        clean += theirs[1]
+    order = [*((name,) for name in KINDS), *(tuple(kind.name for kind in pair) for pair in PAIRS)]
+    return sorted(cases, key=lambda case: (order.index(case.kinds), -case.share)), clean
+
+
+def _taken(folder: Path | None, what: str) -> bool:
+    """Return whether it is this process that does something: the first that asks."""
+    if folder is None:
+        return True
+    try:
+        (folder / f"{what}.begun").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def measure(folder: Path, options: argparse.Namespace) -> tuple[list[Case], list[CleanRun]]:
@@ -106,13 +145,15 @@ def measure(folder: Path, options: argparse.Namespace) -> tuple[list[Case], list
     world = World(folder / "planted", seed=options.seed, views=tuple(dict.fromkeys(kind.view for kind in chosen)))
     print(f"the world is there after {time.monotonic() - started:.0f} s", flush=True)
     cases, clean = [], []
+    asked = [*((kind,) for kind in chosen), *pairs]
+    ours = (kinds for number, kinds in enumerate(asked) if _taken(options.taking, str(number)))
     try:
-        for case in run_cases(world, [*((kind,) for kind in chosen), *pairs], options.shares):
+        for case in run_cases(world, ours, options.shares):
             cases.append(case)
             print(shown(case), flush=True)
     finally:
         world.close()
-    if not options.no_clean:
+    if not options.no_clean and _taken(options.taking, "clean"):
         departures = folder / "planted" / "flights" / "departures.parquet"
         for one in clean_runs(folder / "clean", departures, seed=options.seed, days=1 if options.quick else DAYS):
             clean.append(one)
@@ -138,6 +179,8 @@ def report(cases: Sequence[Case], clean: Sequence[CleanRun], options: argparse.N
         "clean_runs": len(clean),
         "false_alarms": alarms,
     }
+    for kind, firsts in confusion(cases).items():
+        print(f"{kind}: " + ", ".join(f"{cause} ×{count}" for cause, count in firsts.items()))
     if without_effect:
         print(f"{without_effect} cases changed no sampled cell: the world is the wrong one for them")
     part = options.only or options.quick or options.no_pairs or options.no_clean or tuple(options.shares) != SHARES

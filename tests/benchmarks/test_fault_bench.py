@@ -75,7 +75,13 @@ def test_only_a_right_cause_that_comes_first_counts(
 @pytest.mark.spark
 def test_some_faults_of_each_sort_are_seen_and_named_and_a_clean_day_has_no_finding(tmp_path: Path) -> None:
     options = argparse.Namespace(
-        quick=True, only=None, shares=(1.0, 0.01), no_pairs=True, no_clean=False, seed=fault_bench.SEED
+        quick=True,
+        only=None,
+        shares=(1.0, 0.01),
+        no_pairs=True,
+        no_clean=False,
+        taking=None,
+        seed=fault_bench.SEED,
     )
     cases, clean = fault_bench.measure(tmp_path, options)
     assert [one.kinds for one in cases if not (one.detected and one.named_first)] == []
