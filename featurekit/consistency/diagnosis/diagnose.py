@@ -52,7 +52,8 @@ def diagnose(
     pairs = _no_pairs if counterfactuals is None else counterfactuals.pairs
     cases = field_cases(compared, codings, settled, known, pairs)
     findings: list[Finding] = []
-    if absent.any() and known:
+    # Where no row is on both sides, a world without any row says no more than that they are missing.
+    if absent.any() and known and (compared.served.found & compared.recomputed.found).any():
         case = presence_case(compared, absent, settled & ~absent, known)
         case = supported(case, [supports(each.chance, each.candidates) for each in cases.values()])
         for choice in choose(case)[0]:

@@ -10,7 +10,9 @@ import pytest
 
 from featurekit.consistency.cells import Answers
 from featurekit.consistency.diagnosis.causes import Cause
+from featurekit.consistency.diagnosis.counterfactuals import World
 from featurekit.consistency.diagnosis.diagnose import diagnose
+from featurekit.consistency.diagnosis.factors import Factor
 from featurekit.consistency.diagnosis.key_factors import key_factors
 from tests.consistency.diagnosis.planted import ROWS, compared_sides, honest_side
 
@@ -74,3 +76,16 @@ def test_rows_that_are_not_there_are_nobodys() -> None:
     gone = np.arange(ROWS) < 3
     served = replace(HONEST, found=~gone)
     assert {finding.cause for finding in diagnose(compared_sides(FIELDS, served, HONEST))} == {Cause.MISSING_ROW}
+
+
+def test_where_no_row_is_there_no_spelling_of_keys_is_blamed() -> None:
+    nobody = replace(HONEST, found=np.zeros(ROWS, np.bool_))
+    lower = Factor(cause=Cause.KEY_LOWER_CASED, told="The key was lower-cased.")
+    worlds = [World(factors=(lower,), answers=nobody)]
+    found = diagnose(compared_sides(FIELDS, nobody, HONEST), worlds=worlds)
+    assert {finding.cause for finding in found} == {Cause.MISSING_ROW}
+
+    some = replace(HONEST, found=np.arange(ROWS) % 3 > 0)
+    worlds = [World(factors=(lower,), answers=some)]
+    found = diagnose(compared_sides(FIELDS, some, HONEST), worlds=worlds)
+    assert {finding.cause for finding in found} == {Cause.KEY_LOWER_CASED}  # it says just which are not
