@@ -237,13 +237,10 @@ def never_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental, "MOST_TOUCHED", 100.0)
 
 
-# In the gate the least like each other; `make test-long` has them all.
+# In the gate the least like each other (test_corrections has corrections); `make test-long` has them all.
 @pytest.mark.parametrize(
     "name",
-    [
-        name if name in ("tiled", "corrected", "rows", "changes") else pytest.param(name, marks=pytest.mark.long)
-        for name in DAYS
-    ],
+    [name if name in ("tiled", "rows", "changes") else pytest.param(name, marks=pytest.mark.long) for name in DAYS],
 )
 def test_a_chain_of_incremental_refreshes_ends_in_the_bits_of_full_ones(name: str, fortnight: Fortnight) -> None:
     view = fortnight.views[name]

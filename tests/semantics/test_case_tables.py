@@ -9,6 +9,7 @@ import pytest
 from tests.semantics import record_case
 
 
+@pytest.mark.long  # they change with the Java that they were recorded on alone
 @pytest.mark.spark
 def test_case_tables_are_sparks_for_every_code_point(spark: Any) -> None:
     answer = record_case.ask(spark)
