@@ -10,6 +10,7 @@ import typer
 
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone, Toned, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_options import LabelKnown, LabelTime, LogEnvironment, MatureAfter
 from featurekit.clock import parse_duration
 from featurekit.consistency.attribution.attribution import RESAMPLES, Attribution, Estimate
 from featurekit.consistency.attribution.metrics import Metric
@@ -42,20 +43,10 @@ def attribute(
         int, typer.Option("--resamples", metavar="N", min=20, max=10_000, help="Draws of the requests for intervals.")
     ] = RESAMPLES,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another seed draws others.")] = 0,
-    label_time: Annotated[
-        str | None, typer.Option("--label-time", metavar="COLUMN", help="When what is labelled happened.")
-    ] = None,
-    mature_after: Annotated[
-        str | None,
-        typer.Option("--mature-after", metavar="SPAN", help="How long after that (or the request) a label is final."),
-    ] = None,
-    label_known: Annotated[
-        str | None, typer.Option("--label-known", metavar="COLUMN", help="When each label was known, instead.")
-    ] = None,
-    log_environment: Annotated[
-        list[str] | None,
-        typer.Option("--log-environment", metavar="NAME", help="Whose answers are taken, where the log holds several."),
-    ] = None,
+    label_time: LabelTime = None,
+    mature_after: MatureAfter = None,
+    label_known: LabelKnown = None,
+    log_environment: LogEnvironment = None,
 ) -> Answer:
     """Tell what a model lost by being served other values than it was trained on, and what cost how much.
 

@@ -10,6 +10,7 @@ import typer
 
 from featurekit.cli.answer import Answer, Block, Line, Table, Tone, counted
 from featurekit.cli.context import invocation
+from featurekit.cli.dataset_options import LabelKnown, LabelTime, LogEnvironment, MatureAfter
 from featurekit.clock import parse_duration
 from featurekit.feature_store import FeatureStore
 from featurekit.from_log_values import FromLogResult, FromLogSpec
@@ -36,16 +37,9 @@ def from_log(
     labels: Annotated[Path, typer.Option("--labels", metavar="FILE", help="Labels by request_id: Parquet or CSV.")],
     service: Annotated[str, typer.Option("--service", metavar="SERVICE", help="Whose answers are taken.")],
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write it; must not exist yet.")],
-    label_time: Annotated[
-        str | None, typer.Option("--label-time", metavar="COLUMN", help="When what is labelled happened.")
-    ] = None,
-    mature_after: Annotated[
-        str | None,
-        typer.Option("--mature-after", metavar="SPAN", help="How long after that (or the request) a label is final."),
-    ] = None,
-    label_known: Annotated[
-        str | None, typer.Option("--label-known", metavar="COLUMN", help="When each label was known, instead.")
-    ] = None,
+    label_time: LabelTime = None,
+    mature_after: MatureAfter = None,
+    label_known: LabelKnown = None,
     recompute: Annotated[
         bool, typer.Option("--recompute", help="Write what training computes beside it, and count what differs.")
     ] = False,
@@ -53,14 +47,7 @@ def from_log(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse rows that another version of the service answered.")
     ] = False,
-    log_environment: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--log-environment",
-            metavar="NAME",
-            help="Whose answers are taken, as ENVIRONMENT or PROJECT/ENVIRONMENT; needed where the log holds several.",
-        ),
-    ] = None,
+    log_environment: LogEnvironment = None,
 ) -> Answer:
     """Build a training set of what was really served.
 

@@ -1,4 +1,4 @@
-"""What the dataset commands ask alike: whose features, which rows, and how their times are to be read."""
+"""What commands on labelled rows ask alike: whose features, which rows, how their times are read, what is mature."""
 
 from __future__ import annotations
 
@@ -21,6 +21,24 @@ Timezone = Annotated[
 ]
 Format = Annotated[
     SourceFormat | None, typer.Option("--format", help="parquet or csv, where the file's name does not say it.")
+]
+LabelTime = Annotated[
+    str | None, typer.Option("--label-time", metavar="COLUMN", help="When what is labelled happened.")
+]
+MatureAfter = Annotated[
+    str | None,
+    typer.Option("--mature-after", metavar="SPAN", help="How long after that (or the request) a label is final."),
+]
+LabelKnown = Annotated[
+    str | None, typer.Option("--label-known", metavar="COLUMN", help="When each label was known, instead.")
+]
+LogEnvironment = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log-environment",
+        metavar="NAME",
+        help="Whose answers are taken, as ENVIRONMENT or PROJECT/ENVIRONMENT; needed where the log holds several.",
+    ),
 ]
 TIMESTAMP: Final = "event_timestamp"
 
