@@ -31,11 +31,6 @@ class Share:
     high: float
 
 
-def population(weights: Weights) -> float:
-    """Return how many entities a sample stands for; of weight 0 is what is in no population."""
-    return float(weights.sum())
-
-
 def weighted_share(flags: Flags, weights: Weights) -> Share | None:
     """Return the share of the population for which the flag is true; None where the sample stands for nobody.
 

@@ -250,11 +250,10 @@ def _findings(
     if not both.differs.any():
         return ()
     view, space = serving.view, serving.space
-    previous = view.view.grid.floor(space.as_of - 1)
     compared = Compared(
         entities=tuple(show_entity(each, view_keys(view)) for each in sampled.values),
         fields=fields,
-        refresh=Refresh(as_of=space.as_of, previous=previous, fingerprint=serving.plan.fingerprint),
+        refresh=Refresh(as_of=space.as_of, fingerprint=serving.plan.fingerprint),
         rows=both.rows,
         served=both.served,
         recomputed=both.recomputed,

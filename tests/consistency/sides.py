@@ -16,7 +16,7 @@ from featurekit.consistency.diagnosis.compared import Compared
 from featurekit.status import Status
 from featurekit.types import DataType
 
-REFRESH = Refresh(as_of=20 * DAY, previous=19 * DAY, fingerprint="9f3c" * 16)
+REFRESH = Refresh(as_of=20 * DAY, fingerprint="9f3c" * 16)
 OWN = StoredRow(state=RowState.OWN, as_of=REFRESH.as_of, fingerprint=REFRESH.fingerprint)
 ABSENT = StoredRow(state=RowState.ABSENT)
 

@@ -208,10 +208,9 @@ class StoredRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
-    """The refresh that was served: its as-of, the grid instant before that, and the definition's fingerprint."""
+    """The refresh that was served: its as-of, and the definition's fingerprint."""
 
     as_of: Instant
-    previous: Instant
     fingerprint: str
 
 

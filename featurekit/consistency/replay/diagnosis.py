@@ -61,9 +61,7 @@ def _view_findings(engine: BatchEngine, replayed: Replayed, earlier: Earlier) ->
             replayed.asked.logged, replayed.asked.rows[rows], [show_entity(each, keys) for each in entities]
         ),
         fields=replayed.fields,
-        refresh=Refresh(
-            as_of=latest, previous=view.view.grid.floor(latest - 1), fingerprint=replayed.asked.part.fingerprint
-        ),
+        refresh=Refresh(as_of=latest, fingerprint=replayed.asked.part.fingerprint),
         rows=tuple(StoredRow(state=RowState.OWN, as_of=as_of) for as_of in as_ofs.tolist()),
         served=replayed.served.take(rows),
         recomputed=replayed.recomputed.take(rows),
@@ -105,7 +103,7 @@ def _on_demand_findings(item: Evaluated) -> Iterator[Finding]:
     compared = Compared(
         entities=_shown(item.logged, rows, beside),
         fields=(item.field,),
-        refresh=Refresh(as_of=0, previous=0, fingerprint=item.logged.plan.fingerprint),
+        refresh=Refresh(as_of=0, fingerprint=item.logged.plan.fingerprint),
         rows=(StoredRow(state=RowState.OWN),) * len(rows),
         served=_one_field(item.field, item.served).take(rows),
         recomputed=_one_field(item.field, item.from_served).take(rows),
